@@ -8,7 +8,7 @@ import {
   single,
   type Traffic,
 } from '../harness/operator-contender.ts'
-import { ownPostgresServer, postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
+import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
 
 const baseline = 'the same server without a store'
 
@@ -36,21 +36,6 @@ function durableRows(name: string, goal: number, engine: string, store: () => Pr
   }
 }
 
-/** Two brands in two PostgreSQL servers, against both brands in one. On one machine the servers share its cores and its disk. */
-const twoStores: Benchmark = {
-  name: 'durable-stores',
-  goal: 0.9,
-  baseline: 'the same operator with both brands in one PostgreSQL server',
-  about: 'the operator on two PostgreSQL servers, batches of 1,000 with messages of both brands (4 connections)',
-  start: async (options) =>
-    compareServers(
-      batchOf1000,
-      operatorWith('two servers', await ownPostgresServer(), await ownPostgresServer()),
-      operatorWith('one server', await ownPostgresServer()),
-      options,
-    ),
-}
-
 export const durableBenchmarks: readonly Benchmark[] = [
   durable('durable-single-sqlite-64', 0.6, single(64), 'SQLite', sqliteStore),
   durable('durable-single-sqlite-256', 0.85, single(256), 'SQLite', sqliteStore),
@@ -60,5 +45,4 @@ export const durableBenchmarks: readonly Benchmark[] = [
   durable('durable-batch-postgres', 0.14, batchOf1000, 'PostgreSQL', postgresStore),
   durableRows('durable-rows-sqlite', 0.65, 'SQLite', sqliteStore),
   durableRows('durable-rows-postgres', 0.65, 'PostgreSQL', postgresStore),
-  twoStores,
 ]

@@ -24,13 +24,12 @@ export interface Side {
 
 const operator = new URL('../servers/operator.ts', import.meta.url)
 
-/** @param stores one for both brands, or one for each */
-export function operatorWith(name: string, ...stores: readonly Store[]): Side {
+export function operatorWith(name: string, store: Store): Side {
   return {
     name: `operator, ${name}`,
     server: operator,
-    args: stores.map(({ url }) => url),
-    cleanUp: async () => void (await Promise.all(stores.map((store) => store.remove()))),
+    args: [store.url],
+    cleanUp: () => store.remove(),
   }
 }
 

@@ -1,5 +1,5 @@
 // The real operator, with a provider that accepts at once. argv: the store ('sqlite:…', 'postgres://…'), or 'none' for the same
-// routes with messages that go directly to the provider; the store of brand 2.
+// routes with messages that go directly to the provider.
 
 import { createHttp, type Handler, listen } from '../../src/http/http.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
@@ -16,14 +16,13 @@ const accepts: Provider = {
 }
 const keys = [{ name: 'bench', key: benchKey, brands: ['1', '2'] }]
 
-const [store = 'none', secondStore] = process.argv.slice(2)
+const [store = 'none'] = process.argv.slice(2)
 const { url } = await listen('operator', store === 'none' ? await withoutStore() : await withStore())
 handleCalls({ port: () => Number(new URL(url).port) })
 
 async function withStore(): Promise<Handler> {
   const operator = createOperator({
     store,
-    ...(secondStore && { stores: [{ number: 1, url: secondStore, brands: ['2'] }] }),
     keys,
     push: accepts,
     suppression: 'none',

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance } from 'fastify'
 import { messageKey } from '../../src/contract/message-key.ts'
-import { operatorMigrations } from '../../src/operator/stores.ts'
+import { operatorMigrations } from '../../src/operator/store.ts'
 import { platformStores } from '../../src/platform/stores.ts'
 import type { Queue } from '../../src/queue/queue.ts'
 import { createModel, type FinalReport, type ModelledMessage, Violation } from './model.ts'

@@ -1,11 +1,8 @@
-// The databases of a side: one, or several with a part of the brands each. A brand lives in exactly one of them, and nothing is
-// joined across brands.
+// The databases of the platform: one, or several with a part of the brands each. A brand lives in exactly one of them, and nothing
+// is joined across brands.
 
 import { numberingMigration } from '../queue/store-numbers.ts'
 import type { Migration } from '../store/database.ts'
-
-/** The side that has the databases. Its settings are named after it. */
-export type Side = 'operator' | 'platform'
 
 /** A database for some of the brands. */
 export interface StoreOptions {
@@ -26,7 +23,7 @@ export interface ConfiguredStore extends StoreOptions {
   readonly migrations: readonly Migration[]
 }
 
-/** All databases of a side, `store` first. Of several, each database records its number. */
+/** All databases, `store` first. Of several, each database records its number. */
 export function configuredStores(
   { store, stores = [] }: StoreSettings,
   migrations: readonly Migration[],

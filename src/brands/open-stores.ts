@@ -1,4 +1,4 @@
-// Opens the databases of a side, and finds the one of a brand. It refuses to start with settings that contradict their contents.
+// Opens the databases of the platform, and finds the one of a brand. It refuses to start with settings that contradict their contents.
 
 import { type BrandMove, phraseMoved, readMoves } from '../queue/brand-moves.ts'
 import { joinQueues } from '../queue/join-queues.ts'
@@ -7,9 +7,8 @@ import { ConfigError } from '../runtime/problem.ts'
 import type { Database } from '../store/database.ts'
 import { openDatabase } from '../store/open-database.ts'
 import { openWhenReachable } from '../store/open-later.ts'
-import { op, statement } from '../store/statement.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
-import type { ConfiguredStore, Side } from './configured-stores.ts'
+import type { ConfiguredStore } from './configured-stores.ts'
 
 /** One database, with everything of its brands. */
 export interface BrandStore {
@@ -35,28 +34,15 @@ export interface BrandStores<Store extends BrandStore = BrandStore> {
   close(): Promise<void>
 }
 
-/** Rows of a brand that are in a store: 'messages of lane 12/push that wait'. */
-export interface BrandContents {
-  readonly brand: string
-  readonly description: string
-}
-
-export interface StoreParts<Store extends BrandStore> {
-  readonly side: Side
-  /** Creates the parts of a store on its open database. */
-  create(database: Database, number: number): Store | Promise<Store>
-  /** Finds contents of brands that would be out of reach if the brand lived in another store. */
-  findContents(store: Store): Promise<readonly BrandContents[]>
-}
-
 /**
  * Opens all databases, or none. If there are several, an unreachable database is opened later.
  *
+ * @param create creates the parts of a store on its open database
  * @throws ConfigError if a brand lives in another store than the settings have it
  */
 export async function openBrandStores<Store extends BrandStore>(
   configured: readonly ConfiguredStore[],
-  { side, create, findContents }: StoreParts<Store>,
+  create: (database: Database, number: number) => Store | Promise<Store>,
 ): Promise<BrandStores<Store>> {
   const databases = await openDatabases(configured)
   const opened: Store[] = []
@@ -67,8 +53,8 @@ export async function openBrandStores<Store extends BrandStore>(
   try {
     for (const [i, { number }] of configured.entries()) opened.push(await create(databases[i] as Database, number))
     const stores = divide(configured, opened, close)
-    const moves = await refuseMovedBrands(stores, side)
-    if (configured.length > 1) await refuseStrayContents(stores, { side, moves, findContents })
+    const moves = await refuseMovedBrands(stores)
+    if (configured.length > 1) await refuseStrayContents(stores, moves)
     return stores
   } catch (error) {
     await close()
@@ -124,7 +110,7 @@ const inStore = ({ number }: ConfiguredStore, error: Error): Error =>
 type MovesByStore = ReadonlyMap<number, readonly BrandMove[]>
 
 /** Refuses to start with settings that contradict a move. A store that cannot be reached now is not examined. */
-async function refuseMovedBrands({ all, homeOf }: BrandStores, side: Side): Promise<MovesByStore> {
+async function refuseMovedBrands({ all, homeOf }: BrandStores): Promise<MovesByStore> {
   const found = new Map<number, readonly BrandMove[]>()
   for (const { number, database } of all) {
     const moves = await readMoves(database).catch(emptyIfAway)
@@ -133,7 +119,6 @@ async function refuseMovedBrands({ all, homeOf }: BrandStores, side: Side): Prom
       const home = homeOf(brand).number
       if (state === 'moved' && home === number)
         throw refusal(
-          side,
           `brand ${brand} has moved from store ${number} to store ${other}`,
           other === 0
             ? `remove ${brand} from the brands of store ${number}`
@@ -141,9 +126,8 @@ async function refuseMovedBrands({ all, homeOf }: BrandStores, side: Side): Prom
         )
       if ((state === 'moving' || state === 'committing') && home !== number)
         throw refusal(
-          side,
           `brand ${brand} is being moved from store ${number} to store ${other}`,
-          `wait for the end of bellwire ${side} move-brand, or repeat it if it was interrupted`,
+          `wait for the end of bellwire platform move-brand, or repeat it if it was interrupted`,
         )
     }
   }
@@ -151,25 +135,20 @@ async function refuseMovedBrands({ all, homeOf }: BrandStores, side: Side): Prom
 }
 
 /**
- * Refuses to start while a store has contents of a brand that lives in another store: nobody would find them. Contents that were
- * moved and are not deleted yet do not count. A store that cannot be reached now is not examined.
+ * Refuses to start while a store has messages of a brand that lives in another store: nobody would send or find them. Messages
+ * that were moved and are not deleted yet do not count. A store that cannot be reached now is not examined.
  */
-async function refuseStrayContents<Store extends BrandStore>(
-  { all, homeOf }: BrandStores<Store>,
-  { side, moves, findContents }: Pick<StoreParts<Store>, 'side' | 'findContents'> & { readonly moves: MovesByStore },
-): Promise<void> {
-  for (const store of all) {
-    const { number } = store
+async function refuseStrayContents({ all, homeOf }: BrandStores, moves: MovesByStore): Promise<void> {
+  for (const { number, queue } of all) {
     const moved = new Set(moves.get(number)?.flatMap(({ brand, state }) => (state === 'moved' ? [brand] : [])))
-    const contents = await findContents(store).catch(emptyIfAway)
-    const stray = contents.find(({ brand }) => homeOf(brand).number !== number && !moved.has(brand))
+    const queued = await findQueued(queue).catch(emptyIfAway)
+    const stray = queued.find(({ brand }) => homeOf(brand).number !== number && !moved.has(brand))
     if (!stray) continue
-    const { brand, description } = stray
+    const { brand, lane } = stray
     const home = homeOf(brand).number
     throw refusal(
-      side,
-      `store ${number} has ${description}, but brand ${brand} is in store ${home}`,
-      `leave brand ${brand} in store ${number}, and move it with: bellwire ${side} move-brand ${brand} --to ${home}`,
+      `store ${number} has messages of lane ${lane} that wait or are pending in Failed Actions, but brand ${brand} is in store ${home}`,
+      `leave brand ${brand} in store ${number}, and move it with: bellwire platform move-brand ${brand} --to ${home}`,
     )
   }
 }
@@ -179,44 +158,14 @@ function emptyIfAway(error: unknown): readonly never[] {
   throw error
 }
 
-const creates = { operator: 'createOperator', platform: 'createPlatform' } as const
+const refusal = (description: string, remedy: string): ConfigError =>
+  new ConfigError([{ path: 'stores', where: 'createPlatform', description, remedy }])
 
-const refusal = (side: Side, description: string, remedy: string): ConfigError =>
-  new ConfigError([{ path: 'stores', where: creates[side], description, remedy }])
-
-/** Messages that nobody would send or find if their brand lived in another store. */
-export async function findQueued(queue: StoredQueue): Promise<readonly BrandContents[]> {
+/** The lanes with messages that wait or are pending in Failed Actions. */
+async function findQueued(queue: StoredQueue): Promise<readonly { readonly brand: string; readonly lane: string }[]> {
   const [counts, failed] = await Promise.all([queue.countItems(), queue.summarizeFailed({ state: 'pending' })])
   return [
     ...counts.filter(({ category, items }) => (category === 'waiting' || category === 'paused') && items > 0),
     ...failed.filter(({ pending }) => pending > 0),
-  ].map(({ lane }) => ({
-    brand: lane.split('/', 1)[0] as string,
-    description: `messages of lane ${lane} that wait or are pending in Failed Actions`,
-  }))
-}
-
-/** The brands that have rows in this table, of the given brands. */
-const brandsIn = (table: string) =>
-  statement<{ brand: string }>({
-    name: `brands_in_${table}`,
-    rank: 90,
-    columns: { brand: 'text' },
-    text: (rows) => `
-      select r.brand from ${rows} r where exists (select 1 from ${table} t where t.brand = r.brand)`,
-  })
-
-/** Rows of these brands that would be out of reach if their brand lived in another store. The table has a column `brand`. */
-export async function findRows(
-  database: Database,
-  table: string,
-  brands: readonly string[],
-): Promise<readonly BrandContents[]> {
-  const found = await database.read(
-    op(
-      brandsIn(table),
-      brands.map((brand) => [brand]),
-    ),
-  )
-  return found.map(({ brand }) => ({ brand, description: `${table} of brand ${brand}` }))
+  ].map(({ lane }) => ({ brand: lane.split('/', 1)[0] as string, lane }))
 }

@@ -1,4 +1,4 @@
-// Checks the stores of a side against each other, for the configuration file and for the options of the library.
+// Checks the stores of the platform against each other, for the configuration file and for the options of the library.
 
 import { brandForm, type OptionChecks, storeForm, wholeForm } from '../runtime/forms.ts'
 import type { Problem } from '../runtime/problem.ts'
@@ -6,7 +6,7 @@ import type { StoreSettings } from './configured-stores.ts'
 
 const storeNumberForm = wholeForm(1, 99)
 
-/** Checks the options `store` and `stores` of a side. */
+/** Checks the options `store` and `stores`. */
 export function checkStores(look: OptionChecks, options: StoreSettings): void {
   look.required('store', options.store, storeForm)
   for (const [i, { number, url, brands }] of (options.stores ?? []).entries()) {

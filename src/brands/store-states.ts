@@ -1,4 +1,4 @@
-// The state of the stores of a side, for /readyz.
+// The state of the stores of the platform, for /readyz.
 
 import { within } from '../runtime/within.ts'
 import { ping } from '../store/ping.ts'

@@ -6,7 +6,7 @@ import type { Events } from '../runtime/events.ts'
 
 type Description = Events['server.starting']
 
-export function describeOperator({ store, stores, keys, push, site, publish }: OperatorConfig): Description {
+export function describeOperator({ store, keys, push, site, publish }: OperatorConfig): Description {
   const channels = [push && 'push', site && 'site'].filter((channel) => channel !== undefined)
   const services =
     push?.is === 'devices'
@@ -14,7 +14,7 @@ export function describeOperator({ store, stores, keys, push, site, publish }: O
       : push && [push.is]
   return {
     side: 'operator',
-    store: [store, ...stores.map(({ url }) => url)].map(maskAddress).join(', '),
+    store: maskAddress(store),
     brands: joinUnique(keys.flatMap(({ brands }) => brands)),
     channels: joinUnique(channels),
     push_services: joinUnique(services ?? []),

@@ -7,7 +7,7 @@ import { storeError } from './store-error.ts'
 
 const stores = {
   operator: async ({ operator }: Config) =>
-    operator && (await import('../operator/stores.ts')).operatorStores(operator),
+    operator && [{ url: operator.store, migrations: (await import('../operator/store.ts')).operatorMigrations }],
   platform: async ({ platform }: Config) =>
     platform && (await import('../platform/stores.ts')).platformDatabases(platform),
 }

@@ -1,11 +1,10 @@
-// `bellwire operator move-brand` and `bellwire platform move-brand`: move a brand from one store to another. The processes keep running.
+// `bellwire platform move-brand`: moves a brand from one store to another. The processes keep running.
 
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Side } from '../brands/configured-stores.ts'
 import type { BrandMover, MovePhase } from '../brands/move/move-brand.ts'
 import type { MoveOptions } from '../brands/move/move-stores.ts'
 import { loadConfig } from '../config/load.ts'
-import type { Config } from '../config/table.ts'
+import type { PlatformConfig } from '../config/table.ts'
 import { brandForm } from '../runtime/forms.ts'
 import { withConfig } from './config-option.ts'
 import { confirm } from './confirm.ts'
@@ -24,7 +23,7 @@ interface MoveBrandOptions {
   readonly json?: true
 }
 
-export function moveBrandCommand(side: Side): Command {
+export function moveBrandCommand(): Command {
   return withConfig(new Command('move-brand').description('move a brand from one store to another'))
     .argument('<brand>', 'the number of the brand', readBrand)
     .addOption(new Option('--to <number>', 'the number of the store; 0: the database `store`').argParser(readNumber))
@@ -32,12 +31,13 @@ export function moveBrandCommand(side: Side): Command {
     .option('--yes', 'do not ask for confirmation')
     .option('--abort', 'end an interrupted move, and leave the brand in its store')
     .option('--json', 'print one JSON object')
-    .addHelpText('after', helpOf(side))
+    .addHelpText('after', help)
     .action(async (brand: string, options: MoveBrandOptions, command: Command) => {
       // The option --config may be written before or after `move-brand`.
       const { config: file } = command.optsWithGlobals<{ config?: string }>()
-      const settings = await moveOptions[side](await loadConfig(file))
-      if (!settings) throw noSection(side, file)
+      const { platform } = await loadConfig(file)
+      if (!platform) throw noSection('platform', file)
+      const settings = await moveOptions(platform)
       const { to, abort } = options
       if (abort) return abortMove(settings, brand, options)
       if (to === undefined) throw new CliError(exit.usage, 'add --to NUMBER: the number of a store, or 0')
@@ -48,54 +48,35 @@ export function moveBrandCommand(side: Side): Command {
 /** Time for the commit of a settle, and for a clock of the operator that differs from that of the command. */
 const marginMs = 10_000
 
-const moveOptions = {
-  async operator({ operator }: Config): Promise<MoveOptions | undefined> {
-    if (!operator) return undefined
-    const { operatorStores } = await import('../operator/stores.ts')
-    const { answer_budget: answer, provider_timeout: provider } = operator.limits
-    return { side: 'operator', stores: operatorStores(operator), attemptMs: answer + provider + marginMs }
-  },
-  async platform({ platform }: Config): Promise<MoveOptions | undefined> {
-    if (!platform) return undefined
-    const [{ platformStores }, { ownDeliveryLimits }] = await Promise.all([
-      import('../platform/stores.ts'),
-      import('../platform/options.ts'),
-    ])
-    const { answerBudgetMs: answer, providerTimeoutMs } = ownDeliveryLimits
-    const provider = platform.own?.limits.provider_timeout ?? providerTimeoutMs
-    return { side: 'platform', stores: platformStores(platform), attemptMs: answer + provider + marginMs }
-  },
-} satisfies Record<Side, unknown>
-
-const contents = {
-  operator:
-    'messages with their requests and calls, delivery statuses, devices, the inbox, and events that are not published yet',
-  platform: 'messages, Failed Actions, devices, attributes, runs of reconciliation',
-}
-const refused = {
-  operator: 'its messages are fatal, so the platform sends them again later, and its other requests are answered 503.',
-  platform: 'records and device links of the brand are answered 503, and its messages wait.',
+async function moveOptions(platform: PlatformConfig): Promise<MoveOptions> {
+  const [{ platformStores }, { ownDeliveryLimits }] = await Promise.all([
+    import('../platform/stores.ts'),
+    import('../platform/options.ts'),
+  ])
+  const { answerBudgetMs: answer, providerTimeoutMs } = ownDeliveryLimits
+  const provider = platform.own?.limits.provider_timeout ?? providerTimeoutMs
+  return { stores: platformStores(platform), attemptMs: answer + provider + marginMs }
 }
 
-const helpOf = (side: Side): string => `
-Copies all rows of the brand to another database of ${side}.stores: ${contents[side]}. All
-other brands are served meanwhile. Calls in flight are ended first. From then on, until the ${side} processes have the new settings,
-${refused[side]}
+const help = `
+Copies all rows of the brand to another database of platform.stores: messages, Failed Actions, devices, attributes, runs of
+reconciliation. All other brands are served meanwhile. Calls in flight are ended first. From then on, until the platform processes
+have the new settings, records and device links of the brand are answered 503, and its messages wait.
 
-Afterwards change the store of the brand in ${side}.stores, and restart the ${side} processes one after the other. An interrupted command has moved
-everything or nothing: repeat it. docs/scaling.md has the details.
+Afterwards change the store of the brand in platform.stores, and restart the platform processes one after the other. An interrupted
+command has moved everything or nothing: repeat it. docs/scaling.md has the details.
 
 Exit codes: 0 moved, 1 not moved, 2 wrong usage, 3 a store cannot be reached.
 
 Examples:
-  bellwire ${side} move-brand 12 --to 2 --preview
-  bellwire ${side} move-brand 12 --to 2 --yes
-  bellwire ${side} move-brand 12 --abort
+  bellwire platform move-brand 12 --to 2 --preview
+  bellwire platform move-brand 12 --to 2 --yes
+  bellwire platform move-brand 12 --abort
 `
 
 async function abortMove(options: MoveOptions, brand: string, { json }: MoveBrandOptions): Promise<void> {
   const move = await import('../brands/move/move-brand.ts')
-  await move.abortMove(options, brand).catch(rethrow(options.side))
+  await move.abortMove(options, brand).catch(rethrow)
   console.log(json ? JSON.stringify({ aborted: true }) : `Brand ${brand} stays in its store, and is served again.`)
 }
 
@@ -105,12 +86,11 @@ async function moveBrand(
   { preview, yes, json }: MoveBrandOptions,
 ): Promise<void> {
   const { openBrandMover } = await import('../brands/move/move-brand.ts')
-  const { side } = options
-  const mover = await openBrandMover(options, brand, to).catch(rethrow(side))
+  const mover = await openBrandMover(options, brand, to).catch(rethrow)
   try {
     const { source, step } = mover
     const moves = `from store ${source} to store ${to}`
-    const tables = await mover.count().catch(rethrow(side))
+    const tables = await mover.count().catch(rethrow)
     const rows = tables.reduce((sum, each) => sum + each.rows, 0)
     if (!json || preview) console.log(json ? JSON.stringify({ source, to, step, rows, tables }) : phraseRows(tables))
     if (preview) return
@@ -121,9 +101,9 @@ async function moveBrand(
     if (!yes) await confirm(question)
     const deleted = await interruptible('interrupted: repeat the command, or give --abort', (signal) =>
       mover.move((phase) => !json && console.error(phrasePhase(phase)), signal),
-    ).catch(rethrow(side))
+    ).catch(rethrow)
     if (json) return console.log(JSON.stringify({ source, to, rows, deleted }))
-    console.log(`Brand ${brand} has moved ${moves}. ${phraseSettings(side, brand, to)}`)
+    console.log(`Brand ${brand} has moved ${moves}. ${phraseSettings(brand, to)}`)
   } finally {
     await mover.close()
   }
@@ -144,17 +124,15 @@ function phrasePhase(phase: MovePhase): string {
   return `Copying ${phase.slice('copying '.length)}`
 }
 
-const phraseSettings = (side: Side, brand: string, to: number): string =>
-  `Now ${to === 0 ? `remove ${brand} from the brands of its store` : `list ${brand} in the brands of store ${to}`} in ${side}.stores, and restart the ${side} processes one after the other.`
+const phraseSettings = (brand: string, to: number): string =>
+  `Now ${to === 0 ? `remove ${brand} from the brands of its store` : `list ${brand} in the brands of store ${to}`} in platform.stores, and restart the platform processes one after the other.`
 
-const rethrow =
-  (side: Side) =>
-  (error: unknown): never => {
-    if (error instanceof CliError) throw error
-    if ((error as { name?: unknown }).name === 'MoveRefused') throw new CliError(exit.usage, (error as Error).message)
-    const { message, exitCode } = storeError(error, side)
-    throw new CliError(exitCode === exit.unreachable ? exitCode : exit.failed, message)
-  }
+function rethrow(error: unknown): never {
+  if (error instanceof CliError) throw error
+  if ((error as { name?: unknown }).name === 'MoveRefused') throw new CliError(exit.usage, (error as Error).message)
+  const { message, exitCode } = storeError(error, 'platform')
+  throw new CliError(exitCode === exit.unreachable ? exitCode : exit.failed, message)
+}
 
 function readBrand(text: string): string {
   if (!brandForm.fits(text)) throw new InvalidArgumentError('Give the number of a brand.')

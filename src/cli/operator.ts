@@ -2,7 +2,6 @@ import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import { withConfig } from './config-option.ts'
 import { describeOperator } from './describe-side.ts'
-import { moveBrandCommand } from './move-brand.ts'
 import { noSection } from './no-section.ts'
 import { profileCommand } from './operator/profile.ts'
 import { serve } from './serve.ts'
@@ -10,7 +9,6 @@ import { serve } from './serve.ts'
 export function operatorCommand(): Command {
   return withConfig(new Command())
     .addCommand(profileCommand())
-    .addCommand(moveBrandCommand('operator'))
     .addHelpText(
       'after',
       '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire operator\n  bellwire operator profile\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',

@@ -8,7 +8,7 @@ import { serve } from './serve.ts'
 
 export function platformCommand(): Command {
   return withConfig(new Command())
-    .addCommand(moveBrandCommand('platform'))
+    .addCommand(moveBrandCommand())
     .addHelpText(
       'after',
       '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire platform\n  BELLWIRE_PLATFORM_STORE=postgres://… bellwire platform --config /etc/bellwire.yaml\n',

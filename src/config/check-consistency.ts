@@ -132,22 +132,22 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       description: 'needs operator.app, whose secrets make the receipt tokens',
       remedy: 'add app: {secrets: […], origins: [the site of the service worker]}',
     })
-  const ofOperator = addressesOf('operator', operator)
-  for (const [path, address] of addressesOf('platform', platform)) {
-    const same = ofOperator.find((each) => placeAt(each[1]) === placeAt(address))
-    if (same)
-      problems.push({
-        path,
-        where,
-        description: `is the same as ${same[0]}`,
-        remedy: 'give each side its own store',
-      })
+  if (platform) {
+    const { store, stores = [] } = platform
+    const databases = [
+      { path: 'platform.store', url: store },
+      ...stores.map(({ url }, i) => ({ path: `platform.stores[${i}].url`, url })),
+    ]
+    for (const { path, url } of databases)
+      if (operator && placeAt(url) === placeAt(operator.store))
+        problems.push({
+          path,
+          where,
+          description: 'is the same as operator.store',
+          remedy: 'give each side its own store',
+        })
+    problems.push(...storeProblems(platform, 'platform.').map((problem) => ({ where, ...problem })))
   }
-  for (const [side, settings] of [
-    ['operator', operator],
-    ['platform', platform],
-  ] as const)
-    if (settings) problems.push(...storeProblems(settings, `${side}.`).map((problem) => ({ where, ...problem })))
   const ports = [
     { path: 'operator.port', ...operator },
     { path: 'operator.admin.port', ...operator?.admin },
@@ -159,14 +159,4 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     if (port && taken)
       problems.push({ path, where, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
-}
-
-/** The databases of a side, each with its path in the settings. */
-function addressesOf(
-  side: 'operator' | 'platform',
-  settings: { readonly store: string; readonly stores?: readonly { readonly url: string }[] } | undefined,
-): readonly (readonly [string, string])[] {
-  if (!settings) return []
-  const { store, stores = [] } = settings
-  return [[`${side}.store`, store], ...stores.map(({ url }, i) => [`${side}.stores[${i}].url`, url] as const)]
 }

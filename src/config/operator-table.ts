@@ -6,7 +6,7 @@ import { publish } from './device-channels-settings.ts'
 import { deviceLimits } from './device-limits-settings.ts'
 import { brand, duration, integer, key, size, store, text } from './kinds.ts'
 import { group, list } from './setting.ts'
-import { accessKeys, listening, makeKey, requestBodies, stores } from './shared-settings.ts'
+import { accessKeys, listening, makeKey, requestBodies } from './shared-settings.ts'
 import { statusSettings } from './status-settings.ts'
 
 const messagesPerSecond = integer(1, 10_000_000)
@@ -20,7 +20,6 @@ export const operator = group(
       default: 'sqlite:operator.db',
       secret: true,
     }),
-    stores,
     keys: list(
       group(
         { help: 'One key.' },

@@ -38,8 +38,8 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Several databases',
-      String.raw`(operator|platform)\.(?<name>stores(\[\]\.(number|url|brands))?)`,
-      'Several databases for one side, each with a part of the brands. See [scaling.md](scaling.md#4-several-databases).',
+      String.raw`platform\.(?<name>stores(\[\]\.(number|url|brands))?)`,
+      'Several databases for the platform, each with a part of the brands. See [scaling.md](scaling.md#4-several-databases).',
     ),
     section(
       'Request bodies',

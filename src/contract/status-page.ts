@@ -8,7 +8,7 @@ import { findMembers, namesOf, spansFor } from './members.ts'
 import { MessageStatusRecord, mostStatusRecords, type ReadStatus, readStatusArray } from './status-record.ts'
 
 /** The longest cursor. A cursor is opaque to the platform. */
-export const mostCursor = 6_000
+export const mostCursor = 128
 
 const cursor = (description: string) => plainText(1, mostCursor, description)
 

@@ -1,19 +1,17 @@
-// The delivery and the send path of a channel, from the options that both sides have: the operator for the requests of §4.1, and the
+// The deliveries of the channels, from the options that both sides have: the operator for the requests of §4.1, and the
 // platform for lanes with a provider of its own.
 
 import type { ContentMapping } from '../contract/content.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { RemovalLimits } from '../devices/removals/brake.ts'
 import type { Brake } from '../devices/removals/keeper.ts'
+import { createInbox } from '../inbox/inbox.ts'
 import { guard } from '../providers/guard.ts'
 import type { Provider } from '../providers/provider.ts'
-import type { FairSemaphore } from '../runtime/fair-semaphore.ts'
 import type { Database } from '../store/database.ts'
 import type { Delivery } from './delivery.ts'
 import { createDevices, type DevicesOptions } from './devices.ts'
-import { createSendPath, type SendPath } from './send-path.ts'
-import type { SettledOps } from './settle.ts'
-import type { Suppression } from './suppress.ts'
+import type { SendPathOptions } from './send-path.ts'
 import { throughProvider } from './through-provider.ts'
 
 /** Sends push messages to the devices of their users. */
@@ -55,31 +53,24 @@ export function createPushDelivery(push: PushOptions, options: PushDeliveryOptio
 }
 
 /** The delivery through one provider, behind a guard. */
-export function deliverThrough(provider: Provider, limits: ProviderLimits): Delivery {
+function deliverThrough(provider: Provider, limits: ProviderLimits): Delivery {
   const { providerConcurrency: concurrency, providerTimeoutMs: timeoutMs } = limits
   return throughProvider(guard(provider, { concurrency, timeoutMs }), concurrency)
 }
 
-export interface PathOptions {
-  readonly database: Database
-  readonly suppression: Suppression | undefined
-  readonly slots?: FairSemaphore | undefined
-  /** Rows to write with each settle. */
-  readonly settledOps?: SettledOps | undefined
-  readonly limits: ProviderLimits & { readonly answerBudgetMs: number; readonly inProgress: number }
+/** The delivery of on-site messages: the inbox in this database, or the provider. */
+export function createSiteDelivery(
+  site: Provider | 'inbox',
+  database: Database,
+  { content, limits }: Pick<PushDeliveryOptions, 'content' | 'limits'>,
+): Delivery {
+  return deliverThrough(site === 'inbox' ? createInbox({ database, ...(content && { content }) }) : site, limits)
 }
 
-export function createPath(
-  delivery: Delivery,
-  { database, suppression, slots, settledOps, limits }: PathOptions,
-): SendPath {
-  return createSendPath({
-    database,
-    delivery,
-    slots,
-    checkMessage: suppression?.checkMessage,
-    settledOps,
-    inProgress: limits.inProgress,
-    workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
-  })
-}
+/** The limits of a send path, from those of its side. */
+export const pathLimits = (
+  limits: ProviderLimits & { readonly answerBudgetMs: number; readonly inProgress: number },
+): Pick<SendPathOptions, 'inProgress' | 'workMs'> => ({
+  inProgress: limits.inProgress,
+  workMs: limits.answerBudgetMs + limits.providerTimeoutMs,
+})

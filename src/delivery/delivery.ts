@@ -3,14 +3,15 @@
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import type { Message, Provider, Result, SendContext } from '../providers/provider.ts'
 import type { Check } from '../runtime/check.ts'
+import type { FairSemaphore } from '../runtime/fair-semaphore.ts'
 
 /** The last step of the send path before the settle. A program that embeds Bellwire writes a Provider instead, which is simpler. */
 export interface Delivery {
   readonly name: string
   /** Most messages in one call. */
   readonly max: number
-  /** Maximum number of calls in flight. */
-  readonly concurrency: number
+  /** Limits the calls in flight, of all send paths that use this delivery. */
+  readonly slots: FairSemaphore
   /** It delivers only by committing the `writes` of its results with the settle: before that, nothing has left the process. */
   readonly transactional: boolean
   /** Called before messages are claimed, and again after a wait for a slot: see Provider.findPauses. */

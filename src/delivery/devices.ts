@@ -14,6 +14,7 @@ import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import type { Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { combine } from './combine.ts'
@@ -213,7 +214,7 @@ export function createDevices(options: DevicesOptions): Delivery {
     name: 'devices',
     max: 1_000,
     // Each service has its own limit.
-    concurrency: Number.POSITIVE_INFINITY,
+    slots: createFairSemaphore(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY),
     transactional: false,
     findPauses: (messages) =>
       services.some(({ paused }) => paused) ? Promise.all(messages.map(findPause)) : undefined,

@@ -6,7 +6,6 @@ import { refuseFatal } from '../contract/refusals.ts'
 import type { Message, Pause, Result, SendContext } from '../providers/provider.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
-import { createFairSemaphore, type FairSemaphore } from '../runtime/fair-semaphore.ts'
 import { gather } from '../runtime/gather.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { createTransientMap, type TransientMap } from '../runtime/transient-map.ts'
@@ -22,8 +21,6 @@ import { createTextWatch } from './text-watch.ts'
 export interface SendPathOptions {
   readonly database: Database
   readonly delivery: Delivery
-  /** The concurrency of the delivery. Paths of one delivery share it. Default: this path alone has it. */
-  readonly slots?: FairSemaphore | undefined
   /** The outcome of a message that must not be sent, or undefined. Absent: every message may be sent. */
   readonly checkMessage?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
   /** Operations that are committed with each settle. */
@@ -71,15 +68,10 @@ const otherProcess = { waitMs: 2_000, everyMs: 100 }
  */
 export const createSendPath = (options: SendPathOptions): SendPath => new Path(options)
 
-/** The concurrency of a delivery, for all paths that share the delivery. */
-export const createSlots = ({ concurrency }: Delivery): FairSemaphore =>
-  createFairSemaphore(concurrency, Number.POSITIVE_INFINITY)
-
 class Path implements SendPath {
   readonly #options: SendPathOptions
   readonly #claimMessages: ClaimMessages
   readonly #admission: Admission
-  readonly #slots: FairSemaphore
   readonly #watchId = createIdWatch()
   readonly #watchText = createTextWatch()
   /** The messages in progress, by brand and key. */
@@ -96,7 +88,6 @@ class Path implements SendPath {
     this.#options = options
     this.#claimMessages = createClaim({ database, transactional: delivery.transactional })
     this.#admission = createAdmission(database, delivery)
-    this.#slots = options.slots ?? createSlots(delivery)
   }
 
   /** At the deadline, unfinished messages are answered as fatal. Their work goes on, and the next attempt gets its result. */
@@ -212,17 +203,17 @@ class Path implements SendPath {
   }
 
   async #deliver(claimed: readonly Work[], deadline: number): Promise<void> {
+    const { database, delivery, checkMessage = allow } = this.#options
     // Wait for the slot before suppression is checked: the result of the check must not grow old in a queue.
-    const slot = this.#slots.acquire(deadline, claimed[0]?.message.brand)
+    const slot = delivery.slots.acquire(deadline, claimed[0]?.message.brand)
     if (slot !== true) {
       if (!(await slot)) return this.#giveUp(claimed, () => noSlotInTime)
       const pauses = await this.#findPauses(claimed)
       if (pauses) {
-        this.#slots.release()
+        delivery.slots.release()
         return this.#giveUp(claimed, (i) => (pauses[i] as Pause).refusal)
       }
     }
-    const { database, delivery, checkMessage = allow } = this.#options
     const works = await this.#suppress(claimed, checkMessage)
     const reports = createReports(works, (reported) => this.#settle(reported))
     if (works.length > 0) {
@@ -235,7 +226,7 @@ class Path implements SendPath {
         reports.report(message, results[i] ?? leaseLost)
       })
     }
-    this.#slots.release()
+    delivery.slots.release()
     await reports.flush()
   }
 

@@ -2,6 +2,7 @@
 
 import type { Provider, Result } from '../providers/provider.ts'
 import { emit } from '../runtime/events.ts'
+import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import type { Delivery } from './delivery.ts'
 
 /** @param provider guarded: one result for each message, never rejects. @param concurrency maximum number of calls in flight */
@@ -9,7 +10,7 @@ export function throughProvider(provider: Provider, concurrency: number): Delive
   return {
     name: provider.name,
     max: provider.max,
-    concurrency,
+    slots: createFairSemaphore(concurrency, Number.POSITIVE_INFINITY),
     transactional: provider.transactional === true,
     findPauses: (messages) => provider.findPauses?.(messages),
     async deliver(messages, { deadline, signal }) {

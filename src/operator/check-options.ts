@@ -1,6 +1,5 @@
 // The checks of createOperator's options before start(), in the words of the configuration file.
 
-import { checkStores } from '../brands/store-problems.ts'
 import { checkAccessKeys, checkKeys } from '../http/check-keys.ts'
 import {
   checkOptions,
@@ -8,6 +7,7 @@ import {
   longKeyForm,
   millisecondsForm,
   originForm,
+  storeForm,
   urlForm,
   wholeForm,
 } from '../runtime/forms.ts'
@@ -39,7 +39,7 @@ export const reconciliationLimitForms: { readonly [Name in keyof ReconciliationL
 export function checkOperatorOptions(options: OperatorOptions): void {
   checkOptions('createOperator', (check) => {
     const { keys = [], adminKeys = [], app, limits = {}, reconciliation = {} } = options
-    checkStores(check, options)
+    check.required('store', options.store, storeForm)
     check.optional('publicUrl', options.publicUrl, urlForm)
     check.filled('keys', keys, 'the platform needs a key to call this API: add one under keys')
     checkKeys(check, 'keys', keys)

@@ -1,13 +1,13 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
-import { pingAny, storeStates } from '../brands/store-states.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../contract/endpoints.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
+import { createPushDelivery, createSiteDelivery, pathLimits } from '../delivery/compose.ts'
+import { countMessages } from '../delivery/message-counts.ts'
 import { deliveryRetention } from '../delivery/retention.ts'
-import { createStorePaths } from '../delivery/store-paths.ts'
+import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { createSuppression } from '../delivery/suppress.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
-import { joinRegistries } from '../devices/join-registries.ts'
 import { knownKinds } from '../devices/reachable.ts'
 import type { Registry } from '../devices/registry.ts'
 import { createRemovalKeeper } from '../devices/removals/keeper.ts'
@@ -20,14 +20,17 @@ import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
 import { forgetNotifications } from '../inbox/store.ts'
 import { forgetCalls } from '../providers/calls.ts'
+import type { Channel } from '../providers/provider.ts'
 import { queueAdmin } from '../queue/admin.ts'
 import type { Loop } from '../runtime/loop.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
+import { createStatusPages } from '../status/pages.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
+import { ping } from '../store/ping.ts'
 import { readSizes } from '../store/sizes.ts'
-import { countMessagesIn, pagesOf, recorderOf, senderOf } from './across-stores.ts'
+import { op } from '../store/statement.ts'
 import { operatorAdmin } from './admin.ts'
 import { appStatusRoute, receiptRoute } from './app-status-routes.ts'
 import { checkOperatorOptions } from './check-options.ts'
@@ -38,7 +41,7 @@ import { providerReceiptRoute } from './provider-receipts.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
-import { brandsOf, type OperatorStore, type OperatorStores, openStores } from './stores.ts'
+import { type OperatorStore, openStore } from './store.ts'
 
 export interface Operator extends Service {
   /** The devices of each user, for your own code that links and unlinks. Available after start() has resolved. */
@@ -114,62 +117,43 @@ async function compose(
   signal: AbortSignal,
   onParts: (parts: Parts) => void,
 ): Promise<Composed> {
-  const stores = await openStores(options)
+  const store = await openStore(options)
   try {
-    return await composeOn(stores, options, limits, signal, onParts)
+    return await composeOn(store, options, limits, signal, onParts)
   } catch (error) {
-    await stores.close()
+    await store.database.close()
     throw error
   }
 }
 
 async function composeOn(
-  stores: OperatorStores,
+  store: OperatorStore,
   options: OperatorOptions,
   limits: typeof operatorLimits,
   signal: AbortSignal,
   onParts: (parts: Parts) => void,
 ): Promise<Composed> {
-  const { attributes } = options
-  const [main] = stores.all as readonly [OperatorStore, ...OperatorStore[]]
-  const databaseOf = (brand: string) => stores.of(brand).database
+  const { attributes, push, site, content } = options
+  const { database, queue, registry, outbox, statuses } = store
   const suppression =
     attributes && options.suppression !== 'none'
       ? createSuppression(attributes, signal, options.suppression)
       : undefined
   const maxDevices = { ...deviceLimits, ...options.deviceLimits }
-  const registries = stores.all.map((store) => store.registry)
-  const registry = joinRegistries((brand) => stores.of(brand).registry, registries)
-  // The send path looks devices up in the old store of a brand that has moved, whose triggers refuse the brand's messages.
-  const source =
-    registries.length === 1 ? main.registry : joinRegistries((brand) => stores.homeOf(brand).registry, registries)
   const removals =
-    options.push && 'devices' in options.push
-      ? createRemovalKeeper({
-          // Several brands may share a credential, so the brake has one database.
-          database: main.database,
-          ...(options.push.devices.removals && { limits: options.push.devices.removals }),
-        })
+    push && 'devices' in push
+      ? createRemovalKeeper({ database, ...(push.devices.removals && { limits: push.devices.removals }) })
       : undefined
-  const recorder = options.status && recorderOf(stores)
-  const paths = createStorePaths(
-    stores.all.map(({ number, database, statuses }) => ({ number, database, settledOps: statuses?.settledOps })),
-    {
-      push: options.push,
-      site: options.site,
-      content: options.content,
-      registry: source,
-      brake: removals,
-      devicesPerUser: maxDevices.services,
-      suppression,
-      limits,
-    },
-  )
-
-  const brands = brandsOf(options)
+  const recorder = statuses?.recorder
+  const parts = { registry, brake: removals, devicesPerUser: maxDevices.services, content, limits }
+  const deliveries = {
+    push: push && createPushDelivery(push, parts),
+    site: site && createSiteDelivery(site, database, parts),
+  }
+  const paths = { push: pathOf('push'), site: pathOf('site') }
+  const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const app = createHttp('operator', limits.bodyBytes, limits)
-  const senders = { push: senderOf('push', stores, paths), site: senderOf('site', stores, paths) }
-  sendRoutes(app, { keys: options.keys, paths: senders, limits, signal })
+  sendRoutes(app, { keys: options.keys, paths, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,
     source: attributes,
@@ -177,27 +161,27 @@ async function composeOn(
     signal,
   })
   const statusPages = hasStatusPages(options.status)
-    ? [statusRoutes(app, { pages: pagesOf(stores), keys: options.keys })]
+    ? [statusRoutes(app, { pages: createStatusPages(database), keys: options.keys })]
     : []
   const receipts =
     recorder && options.status?.receiptsFrom?.length
       ? [providerReceiptRoute(app, { receipts: options.status.receiptsFrom, brands, recorder })]
       : []
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
-  const lanes = stores.all.flatMap(({ outbox, statuses }) => [...outbox.lanes, ...(statuses?.lanes ?? [])])
+  const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
   const admin = [
-    ...operatorAdmin({ countMessages: () => countMessagesIn(stores), secret: options.app?.secrets[0] }),
-    ...messageRoutes({ databaseOf, brands, statusesOf: (brand) => stores.of(brand).statuses?.recorder }),
+    ...operatorAdmin({ countMessages: () => database.read(op(countMessages, [[]])), secret: options.app?.secrets[0] }),
+    ...messageRoutes({ database, brands, statuses: recorder }),
     ...(removals ? removalRoutes(removals) : []),
     ...deviceReads(() => registry),
     ...deviceWrites({ registry, judge: options.judgeDevice }),
-    ...queueAdmin({ queue: stores.queue, lanes }),
+    ...queueAdmin({ queue, lanes }),
   ]
   adminRoutes(adminApp, options.adminKeys ?? [], admin)
   const appApi = options.app
     ? await serveAppApi(app, {
         ...options.app,
-        databaseOf,
+        databaseOf: () => database,
         registryOf: () => registry,
         suppression,
         statusOps: recorder?.changeOps,
@@ -210,10 +194,8 @@ async function composeOn(
       })
     : []
   healthRoutes(adminApp, {
-    // With one store away, this process still works for the brands of the others.
-    check: () => pingAny(stores),
+    check: () => ping(database),
     signal,
-    details: () => storeStates(stores),
   })
   documentRoutes(
     adminApp,
@@ -223,37 +205,48 @@ async function composeOn(
   )
   await Promise.all([app.ready(), adminApp.ready()])
 
-  const retentions = stores.all.map((store) => retentionOf(store, options))
+  const retention = retentionOf(store, options)
   await removals?.start()
-  for (const retention of retentions) retention.start()
-  for (const { outbox, statuses } of stores.all) {
-    outbox.start()
-    statuses?.start()
-  }
+  retention.start()
+  outbox.start()
+  statuses?.start()
   metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
   metrics().allow('kind', knownKinds(pushServices(options)))
-  const stopMetrics = stores.all.flatMap(({ number, database, queue }) => [
+  const stopMetrics = [
     metrics().depths(async () =>
       (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
     ),
-    metrics().sizes(number === 0 ? 'operator' : `operator store ${number}`, () => readSizes(database)),
-  ])
-  onParts({ registry: registries.length === 1 ? main.registry : registry, recorder })
+    metrics().sizes('operator', () => readSizes(database)),
+  ]
+  onParts({ registry, recorder })
 
   return {
     app,
     admin: adminApp,
     async close(withinMs) {
       for (const stop of stopMetrics) stop()
-      await Promise.all(retentions.map((retention) => retention.stop()))
-      await atMost(withinMs, paths.idle())
+      await retention.stop()
+      await atMost(withinMs, Promise.all([paths.push?.idle(), paths.site?.idle()]))
       await Promise.all([app.close(), adminApp.close()])
-      await Promise.all(stores.all.map(({ outbox }) => outbox.stop(withinMs)))
-      await Promise.all(stores.all.map(({ statuses }) => statuses?.stop(withinMs)))
+      await outbox.stop(withinMs)
+      await statuses?.stop(withinMs)
       await removals?.stop()
-      await Promise.all([paths.close(), attributes?.close?.()])
-      await stores.close()
+      await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
+      await database.close()
     },
+  }
+
+  function pathOf(channel: Channel): SendPath | undefined {
+    const delivery = deliveries[channel]
+    if (!delivery) return undefined
+    const settledOps = statuses?.settledOps(channel)
+    return createSendPath({
+      database,
+      delivery,
+      checkMessage: suppression?.checkMessage,
+      settledOps,
+      ...pathLimits(limits),
+    })
   }
 }
 

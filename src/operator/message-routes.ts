@@ -12,13 +12,8 @@ import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { MessageStatuses, StatusRecorder } from '../status/recorder.ts'
-import { answerWithin } from '../store/answer-within.ts'
 import type { Database } from '../store/database.ts'
-import { unlessUnavailable } from '../store/store-unavailable.ts'
 import { eraseUser } from './erase.ts'
-
-/** A store that does not answer within this time is away: its network may drop all packets. */
-const answerWithinMs = 5_000
 
 const MessageDetails = Type.Object({
   ...ShownDelivery.properties,
@@ -33,14 +28,13 @@ const MessageDetails = Type.Object({
 })
 
 export interface MessageRoutes {
-  /** The database of a brand. @throws StoreUnavailable if the brand has moved to another database since the start */
-  readonly databaseOf: (brand: string) => Database
+  readonly database: Database
   /** Absent: delivery statuses are not recorded. */
-  readonly statusesOf: (brand: string) => Pick<StatusRecorder, 'read'> | undefined
+  readonly statuses: Pick<StatusRecorder, 'read'> | undefined
   readonly brands: readonly string[]
 }
 
-export function messageRoutes({ databaseOf, brands, statusesOf }: MessageRoutes): readonly AdminRoute[] {
+export function messageRoutes({ database, brands, statuses }: MessageRoutes): readonly AdminRoute[] {
   const visible = (key: AccessKey) => brands.filter((brand) => key.brands?.includes(brand) ?? true)
   return [
     adminRoute({
@@ -64,7 +58,7 @@ export function messageRoutes({ databaseOf, brands, statusesOf }: MessageRoutes)
         const search = readMessageQuery(request.query, key, ['ref', 'id'])
         if ('name' in search) return { messages: (await findMessages(search, visible(key))).map(shownMessage) }
         const { brand, userId, before, limit } = search
-        const found = await findByUser(databaseOf(brand), brand, userId, {
+        const found = await findByUser(database, brand, userId, {
           most: limit,
           ...(before !== undefined && { before }),
         })
@@ -82,7 +76,7 @@ export function messageRoutes({ databaseOf, brands, statusesOf }: MessageRoutes)
         const { brand, user_id: userId } = request.body
         if (!visible(key).includes(brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
-        return eraseUser(databaseOf(brand), brand, userId)
+        return eraseUser(database, brand, userId)
       },
     }),
     adminRoute({
@@ -94,11 +88,9 @@ export function messageRoutes({ databaseOf, brands, statusesOf }: MessageRoutes)
       gives: MessageDetails,
       async handler(request, key) {
         const { ref } = request.params
-        const found = await findOne(visible(key), ref)
+        const found = await findByRef(database, visible(key), ref)
         if (!found) throw new HttpError(404, `there is no message ${ref} here`)
-        const database = databaseOf(found.brand)
         const stored = await readRequest(database, found)
-        const statuses = statusesOf(found.brand)
         return {
           ...(await readDelivery(database, found)),
           request: stored?.text,
@@ -113,37 +105,9 @@ export function messageRoutes({ databaseOf, brands, statusesOf }: MessageRoutes)
     { name, value }: { readonly name: 'ref' | 'id'; readonly value: string },
     visibleBrands: readonly string[],
   ): Promise<readonly MessageRow[]> {
-    if (name === 'ref') {
-      const found = await findOne(visibleBrands, value)
-      return found ? [found] : []
-    }
-    const found = await inEach(visibleBrands, (database, own) => findById(database, own, value))
-    for (const each of found) if (each.status === 'rejected') throw each.reason
-    return found
-      .flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
-      .sort((a, b) => (a.ref < b.ref ? -1 : 1))
-  }
-
-  /** @throws StoreUnavailable if a store cannot be reached, and the others do not have the message */
-  async function findOne(visibleBrands: readonly string[], ref: string): Promise<MessageRow | undefined> {
-    const searches = await inEach(visibleBrands, (database, own) =>
-      answerWithin(answerWithinMs, findByRef(database, own, ref)),
-    )
-    const found = searches.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []))
-    const failed = searches.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined
-    if (found.length === 0 && failed) throw failed.reason
-    return found[0]
-  }
-
-  /** Searches in each database with its brands. A search for brands that have moved is rejected. */
-  function inEach<Found>(
-    visibleBrands: readonly string[],
-    search: (database: Database, own: readonly string[]) => Promise<Found>,
-  ): Promise<PromiseSettledResult<Found>[]> {
-    const groups = Map.groupBy(visibleBrands, (brand) => unlessUnavailable(() => databaseOf(brand)))
-    return Promise.allSettled(
-      [...groups].map(async ([database, own]) => search(database ?? databaseOf(own[0] as string), own)),
-    )
+    if (name === 'id') return findById(database, visibleBrands, value)
+    const found = await findByRef(database, visibleBrands, value)
+    return found ? [found] : []
   }
 }
 

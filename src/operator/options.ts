@@ -1,5 +1,4 @@
 import type { AttributeSource } from '../attributes/attribute-source.ts'
-import type { StoreOptions } from '../brands/configured-stores.ts'
 import type { ContentMapping } from '../contract/content.ts'
 import type { AppOptions } from '../delivery/app-api.ts'
 import type { PushOptions } from '../delivery/compose.ts'
@@ -60,8 +59,6 @@ export interface ReconciliationLimits {
 export interface OperatorOptions {
   /** 'sqlite:PATH' or 'postgres://…'. */
   readonly store: string
-  /** Further databases, each with the brands that live in it. All other brands live in `store`. */
-  readonly stores?: readonly StoreOptions[]
   readonly keys: readonly ApiKey[]
   /** Address of this operator for the platform ({base_url}), shown in /docs and /openapi.json. Default: the address of these. */
   readonly publicUrl?: string

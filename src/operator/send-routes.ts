@@ -7,7 +7,7 @@ import { messageKey } from '../contract/message-key.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { type Activity, type ReadItem, readBatch, readSingle } from '../contract/read-activity.ts'
 import { refuseFailed, refuseFatal } from '../contract/refusals.ts'
-import type { Sender } from '../delivery/store-paths.ts'
+import type { SendPath } from '../delivery/send-path.ts'
 import { HttpError } from '../http/http.ts'
 import type { Channel, Message, Part } from '../providers/provider.ts'
 import { clock } from '../runtime/clock.ts'
@@ -17,6 +17,8 @@ import { authentication } from './authenticate.ts'
 import { traceRequest } from './message-spans.ts'
 import type { ApiKey, OperatorLimits } from './options.ts'
 import { createSendLimits } from './send-limits.ts'
+
+type Sender = Pick<SendPath, 'send' | 'refuse'>
 
 export interface SendRoutes {
   readonly keys: readonly ApiKey[]

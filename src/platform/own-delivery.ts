@@ -2,10 +2,12 @@
 // message is claimed in the store of its brand, suppressed by the CRM's attributes, and sent to the devices of the brand's registry.
 
 import type { Fatal } from '../contract/outcome.ts'
-import { createStorePaths, type StorePath } from '../delivery/store-paths.ts'
+import { createPushDelivery, createSiteDelivery, pathLimits } from '../delivery/compose.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { createSuppression, type Suppression } from '../delivery/suppress.ts'
-import { joinRegistries } from '../devices/join-registries.ts'
-import { devicesPerUser } from '../devices/registry.ts'
+import type { DeviceSource } from '../devices/device-source.ts'
+import { devicesPerUser, type Registry } from '../devices/registry.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../devices/removals/keeper.ts'
 import type { Channel, Provider, Result } from '../providers/provider.ts'
 import { crmSource } from '../reconcile/crm/attribute-source.ts'
@@ -44,39 +46,65 @@ export function createOwnDelivery(
           ...(push.devices.removals && { limits: push.devices.removals }),
         })
       : undefined
-  const paths = createStorePaths(stores.all, {
-    push,
-    site,
-    content,
-    registry: joinRegistries(
-      (brand) => stores.homeOf(brand).registry,
-      stores.all.map(({ registry }) => registry),
-    ),
-    brake: removals,
-    devicesPerUser: perUser,
-    suppression,
-    limits,
-  })
+  const parts = { registry: registryOf(stores), brake: removals, devicesPerUser: perUser, content, limits }
+  // The stores share the providers, so a provider has one rate, one breaker and one pause. Each store has an inbox of its own.
+  const pushDelivery = push && createPushDelivery(push, parts)
+  const provider = site && site !== 'inbox' ? createSiteDelivery(site, main.database, parts) : undefined
+  const paths = stores.all.map((store) => ({
+    push: pathOf(store, pushDelivery),
+    site: pathOf(store, provider ?? (site && createSiteDelivery(site, store.database, parts))),
+  }))
+  const all = paths.flatMap(({ push, site }) => [push, site]).filter((path) => path !== undefined)
+
+  function pathOf({ database }: PlatformStore, delivery: Delivery | undefined): OwnPath | undefined {
+    if (!delivery) return undefined
+    const checkMessage = suppression?.checkMessage
+    return { delivery, path: createSendPath({ database, delivery, checkMessage, ...pathLimits(limits) }) }
+  }
 
   return {
     providerOf(brand, channel) {
-      const found = paths.of(stores.of(brand).number, channel)
+      const found = paths[stores.all.indexOf(stores.of(brand))]?.[channel]
       if (!found) throw new Error(`the platform has no provider of its own for ${channel} messages`)
       return throughPath(found)
     },
     suppression,
     removals,
     start: async () => removals?.start(),
-    idle: paths.idle,
+    idle: async () => void (await Promise.all(all.map(({ path }) => path.idle()))),
     async close() {
       await removals?.stop()
-      await paths.close()
+      await Promise.all([...new Set(all.map(({ delivery }) => delivery))].map((delivery) => delivery.close()))
     },
   }
 }
 
+interface OwnPath {
+  readonly delivery: Delivery
+  readonly path: SendPath
+}
+
+/**
+ * The devices of all stores: each brand's are in its store. A brand that has moved keeps its old store here, whose triggers refuse
+ * the brand's messages.
+ */
+function registryOf({ all, homeOf }: PlatformStores): DeviceSource {
+  const [{ registry: main }, ...others] = all as readonly [PlatformStore, ...PlatformStore[]]
+  if (others.length === 0) return main
+  const of = (brand: string): Registry => homeOf(brand).registry
+  return {
+    name: main.name,
+    of: (brand, userIds, look) => of(brand).of(brand, userIds, look),
+    holders: (brand, tokens, look) => of(brand).holders(brand, tokens, look),
+    refresh: async (device) => of(device.brand).refresh?.(device),
+    revoked: (device) => of(device.brand).revoked(device),
+    // Called for the devices of one message.
+    unlink: (devices, why) => devices.slice(0, 1).flatMap(({ brand }) => of(brand).unlink(devices, why)),
+  }
+}
+
 /** The send path settles each message in its own row, before the lane settles it in the queue. */
-function throughPath({ delivery, path }: StorePath): Provider {
+function throughPath({ delivery, path }: OwnPath): Provider {
   return {
     name: delivery.name,
     max: mostPerCall,

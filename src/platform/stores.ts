@@ -1,7 +1,7 @@
 // The platform's databases. Each store is a whole platform's storage with its own queue, registry and CRM.
 
 import { type ConfiguredStore, configuredStores } from '../brands/configured-stores.ts'
-import { type BrandStore, type BrandStores, findQueued, openBrandStores } from '../brands/open-stores.ts'
+import { type BrandStore, type BrandStores, openBrandStores } from '../brands/open-stores.ts'
 import { conversionMigrations } from '../conversions/tables.ts'
 import { deliveryMigrations } from '../delivery/migrations.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
@@ -48,26 +48,22 @@ export type PlatformStores = BrandStores<PlatformStore>
 export function openStores(options: PlatformOptions): Promise<PlatformStores> {
   const { devicesPerUser } = options
   const readAhead = createReadAheadBudget(options.readAheadBytes)
-  return openBrandStores<PlatformStore>(platformStores(options), {
-    side: 'platform',
-    async create(database, number) {
-      const crm = number === 0 ? await openCrmStore(options.store, database) : undefined
-      const queue = createQueue(database, { readAhead })
-      return {
-        number,
+  return openBrandStores<PlatformStore>(platformStores(options), async (database, number) => {
+    const crm = number === 0 ? await openCrmStore(options.store, database) : undefined
+    const queue = createQueue(database, { readAhead })
+    return {
+      number,
+      database,
+      crm: crm?.database ?? database,
+      queue,
+      movedTo: queue.movedTo,
+      registry: createRegistry({
         database,
-        crm: crm?.database ?? database,
-        queue,
-        movedTo: queue.movedTo,
-        registry: createRegistry({
-          database,
-          // On PostgreSQL, other processes change the registry too.
-          shared: database.engine === 'postgres',
-          ...(devicesPerUser !== undefined && { devicesPerUser }),
-        }),
-        close: async () => crm?.close(),
-      }
-    },
-    findContents: ({ queue }) => findQueued(queue),
+        // On PostgreSQL, other processes change the registry too.
+        shared: database.engine === 'postgres',
+        ...(devicesPerUser !== undefined && { devicesPerUser }),
+      }),
+      close: async () => crm?.close(),
+    }
   })
 }

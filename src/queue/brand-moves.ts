@@ -48,12 +48,6 @@ const selectMoves = statement<BrandMove>({
   text: () => 'select m.brand, m.move, m.state, m.other, m.at from brand_moves m order by m.brand',
 })
 
-/** Reads in the session, which notices a connection that has ended without a word. */
-export async function readMovesInSession(database: Database): Promise<readonly BrandMove[]> {
-  const [moves] = await database.commit([op(selectMoves, [[]])], { durable: false })
-  return moves
-}
-
 export const readMoves = (database: Database): Promise<readonly BrandMove[]> => database.read(op(selectMoves, [[]]))
 
 /** Logs a change of the given moves once. */
@@ -121,7 +115,7 @@ export function freezeTable(table: BrandTable, brands: readonly string[]): reado
     ...freezeClaims(table, brands),
     trigger(table, {
       name: 'moved_brands',
-      event: table.insertedOnly ? 'insert' : 'insert or update',
+      event: 'insert or update',
       row: 'new',
       column,
       brands,

@@ -27,11 +27,6 @@ export const statusMigrations: readonly Migration[] = [
       'insert into status_counter (id, last) values (1, 0)',
       `create table status_batches (last bigint not null primary key, tag ${key} not null, at bigint not null)`,
     ],
-    brandTables: [
-      { table: 'status_messages', brand: 'brand' },
-      // A number is valid in one database, so the other database assigns its own. Polling assigns numbers to statuses of all brands.
-      { table: 'statuses', brand: 'brand', shifted: () => ({ number: 'null::bigint' }), insertedOnly: true },
-    ],
   },
   {
     name: 'status/2',

@@ -24,8 +24,6 @@ export interface BrandTable {
   readonly derived?: true
   /** SQL for the row `row`: an attempt is under way, begun at `updated_at` (epoch milliseconds) by the session `owner`. */
   readonly inFlight?: (row: string) => string
-  /** An update changes nothing that is copied: only inserts are refused while the brand is moved. */
-  readonly insertedOnly?: true
   /** Deleting a row is a person's change, so it is refused while the brand is moved. Retention deletes no row of this table. */
   readonly deletedByPeople?: true
 }

@@ -7,9 +7,10 @@ import { countMessages } from '../../src/delivery/message-counts.ts'
 import { selectMessages } from '../../src/delivery/messages.ts'
 import { forgetMessages } from '../../src/delivery/retention.ts'
 import type { SendPath, SendPathOptions } from '../../src/delivery/send-path.ts'
-import { operatorMigrations } from '../../src/operator/stores.ts'
+import { operatorMigrations } from '../../src/operator/store.ts'
 import { guard } from '../../src/providers/guard.ts'
 import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import { createFairSemaphore } from '../../src/runtime/fair-semaphore.ts'
 import { uuidv7 } from '../../src/runtime/ids.ts'
 import { createMetrics } from '../../src/runtime/metrics.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -239,7 +240,7 @@ async function halfAnswered(url: string, t: TestContext) {
   const delivery: Delivery = {
     name: 'half',
     max: 10,
-    concurrency: 10,
+    slots: createFairSemaphore(10, 10),
     transactional: false,
     findPauses: () => undefined,
     async deliver(messages, context) {

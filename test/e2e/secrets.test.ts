@@ -150,10 +150,10 @@ export const source = {
 }
 `
 
-/** The databases of a side. */
-const storesOf = (side: string): string => `
-  store: "postgres://bellwire:canary-store-password@127.0.0.1:1/${side}"
-  stores: [{number: 1, url: "postgres://bellwire:canary-store-password@127.0.0.1:1/${side}_1", brands: [77]}]
+const storeOf = (database: string): string => `"postgres://bellwire:canary-store-password@127.0.0.1:1/${database}"`
+const storesOfPlatform = `
+  store: ${storeOf('platform')}
+  stores: [{number: 1, url: ${storeOf('platform_1')}, brands: [77]}]
 `
 
 test('the configurations of this test have every secret setting', async (t) => {
@@ -173,7 +173,7 @@ test('the configurations of this test have every secret setting', async (t) => {
           platformOf(address) +
           ownOf(toDevices(services, source)),
       ),
-      yamlOf(address, auth) + storesOf('operator') + platformOf(address) + storesOf('platform'),
+      `${yamlOf(address, auth)}\n  store: ${storeOf('operator')}\n${platformOf(address)}${storesOfPlatform}`,
     ]) {
       await writeFile(file, yaml + consumed)
       for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)

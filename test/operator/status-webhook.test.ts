@@ -123,9 +123,11 @@ test('a record that the platform rejects is found, parked and listed, and all ot
   await until(() => platform.accepted().length === 10, { awaited: 'all others arrive', withinMs: 30_000 })
   const expected = [...refs.filter((each) => each !== ref).map((each) => `${each} sent`), `${ref} clicked`]
   assert.deepEqual(shown(platform.accepted()).sort(), expected.sort())
-  const { items } = (await get(`${url}/admin/failed?lane=1/status`)).body
+  const listed = async (): Promise<{ reason: string; error: string }[]> =>
+    (await get(`${url}/admin/failed?lane=1/status`)).body.items
+  await until(async () => (await listed()).length > 0, { awaited: 'the record is listed' })
   assert.deepEqual(
-    items.map((item: { reason: string; error: string }) => [item.reason, item.error]),
+    (await listed()).map(({ reason, error }) => [reason, error]),
     [['rejected', 'refused by the test']],
   )
 })

@@ -2,7 +2,7 @@
 
 import type { Device } from '../../src/devices/device.ts'
 import type { DeviceSource } from '../../src/devices/device-source.ts'
-import { operatorMigrations } from '../../src/operator/stores.ts'
+import { operatorMigrations } from '../../src/operator/store.ts'
 import type { Database, Migration } from '../../src/store/database.ts'
 import { op, statement } from '../../src/store/statement.ts'
 

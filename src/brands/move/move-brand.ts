@@ -1,4 +1,4 @@
-// Moves a brand from one store to another while the processes of a side serve all other brands.
+// Moves a brand from one store to another while the processes of the platform serve all other brands.
 //
 // 1. The source stores the move. The owners drain the brand's lanes and release them. A trigger refuses new attempts to send, and
 //    the attempts under way are settled.

@@ -6,20 +6,18 @@ import type { Database, PartitionedTable } from '../../store/database.ts'
 import { openDatabase } from '../../store/open-database.ts'
 import { openClient } from '../../store/postgres-copy.ts'
 import { partitionedTables } from '../../store/postgres-migrate.ts'
-import { type ConfiguredStore, homeOf, type Side } from '../configured-stores.ts'
+import { type ConfiguredStore, homeOf } from '../configured-stores.ts'
 import { brandTables } from './brand-rows.ts'
 import { MoveRefused } from './move-refused.ts'
 
-/** The databases of the side whose brand is moved. */
 export interface MoveOptions {
-  readonly side: Side
-  /** All stores of the side, `store` first. */
+  /** All stores of the platform, `store` first. */
   readonly stores: readonly [ConfiguredStore, ...ConfiguredStore[]]
   /** The longest time from the claim of a message to its settle, in milliseconds. */
   readonly attemptMs: number
 }
 
-/** A store during a move: the connection of the command, and the store as a process of the side sees it. */
+/** A store during a move: the connection of the command, and the store as a process of the platform sees it. */
 export interface MoveStore {
   readonly number: number
   readonly client: pg.Client
@@ -39,7 +37,7 @@ export interface MoveStores {
   close(): Promise<void>
 }
 
-export function createMoveStores({ side, stores, attemptMs }: MoveOptions): MoveStores {
+export function createMoveStores({ stores, attemptMs }: MoveOptions): MoveStores {
   const [main] = stores
   if (main.url.startsWith('sqlite:'))
     throw new MoveRefused('a brand can be moved between PostgreSQL databases only, and `store` is a SQLite file')
@@ -51,7 +49,7 @@ export function createMoveStores({ side, stores, attemptMs }: MoveOptions): Move
     homeOf: (brand) => homeOf(stores, brand),
     async open(number) {
       const store = stores.find((each) => each.number === number)
-      if (!store) throw new MoveRefused(`there is no store ${number}: add it to ${side}.stores`)
+      if (!store) throw new MoveRefused(`there is no store ${number}: add it to platform.stores`)
       const each = opened.get(number) ?? (await openStore(store))
       opened.set(number, each)
       return each

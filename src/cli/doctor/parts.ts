@@ -33,7 +33,7 @@ function sideParts(side: 'operator' | 'platform', config: OperatorConfig | Platf
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
   return [
     { setting: `${side}.store`, check: () => inspectStore(config.store) },
-    ...config.stores.map(({ url }, i) => ({
+    ...('stores' in config ? config.stores : []).map(({ url }, i) => ({
       setting: `${side}.stores[${i}].url`,
       check: () => inspectStore(url),
     })),

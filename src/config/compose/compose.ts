@@ -22,12 +22,11 @@ import { judgeOf, pushDevices } from './services/index.ts'
 import { statusOptions } from './statuses.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
-  const { store, stores, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
+  const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
   const push = config.push && (await pushProvider(config.push, content, 'operator.push', receiptsOf(config)))
   const site = config.site && (await siteProvider(config.site, 'operator.site'))
   return {
     store,
-    stores,
     keys: keys.map(keyOptions),
     ...publicUrlOf(config),
     adminKeys,

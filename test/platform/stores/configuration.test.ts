@@ -33,9 +33,7 @@ const faults: readonly (readonly [string, readonly StoreOptions[], string, RegEx
 
 for (const [title, stores, path, description] of faults)
   test(`${title} is an error of the configuration and of createPlatform, without the password`, async (t) => {
-    const problems: Problem[] = []
-    const platform = { store: main, stores, keys: [], lanes: [] }
-    checkConsistency({ platform } as unknown as Config, 'bellwire.yaml', problems)
+    const problems = problemsOf({ platform: { store: main, stores, keys: [], lanes: [] } })
     assert.equal(problems.length, 1)
     assert.equal(problems[0]?.path, `platform.${path}`)
     assert.match(problems[0]?.description ?? '', description)
@@ -44,6 +42,35 @@ for (const [title, stores, path, description] of faults)
       return !error.message.includes('secret')
     })
   })
+
+function problemsOf(config: object): readonly Problem[] {
+  const problems: Problem[] = []
+  checkConsistency(config as Config, 'bellwire.yaml', problems)
+  return problems
+}
+
+test('a SQLite file cannot have further stores', () => {
+  const [problem] = problemsOf({ platform: { store: 'sqlite:platform.db', stores: [east], keys: [], lanes: [] } })
+  assert.equal(problem?.path, 'platform.store')
+  assert.match(problem?.description ?? '', /SQLite/)
+})
+
+test('the two sides share no database', () => {
+  const operator = { store: main, keys: [], publish: [], attributes: [] }
+  const platforms = [
+    { store: main, stores: [east] },
+    { store: east.url, stores: [{ ...east, url: main }] },
+  ]
+  assert.deepEqual(
+    platforms.flatMap((platform) => problemsOf({ operator, platform: { ...platform, keys: [], lanes: [] } })),
+    ['platform.store', 'platform.stores[0].url'].map((path) => ({
+      path,
+      where: 'bellwire.yaml',
+      description: 'is the same as operator.store',
+      remedy: 'give each side its own store',
+    })),
+  )
+})
 
 test('a store with a number out of range is refused', async (t) => {
   const options = (over: Partial<StoreOptions>): PlatformOptions & { lanes: [] } => ({

@@ -38,7 +38,7 @@ export async function move(
 ): Promise<MovePhase[]> {
   const phases: MovePhase[] = []
   const stores = platformStores(settings)
-  const mover = await openBrandMover({ side: 'platform', stores, attemptMs: 60_000 }, brand, to)
+  const mover = await openBrandMover({ stores, attemptMs: 60_000 }, brand, to)
   try {
     await mover.move((phase) => phases.push(phase), AbortSignal.timeout(60_000))
     return phases

@@ -1,0 +1,55 @@
+// The operator's database, with the outboxes of links and statuses.
+
+import { deliveryMigrations } from '../delivery/migrations.ts'
+import { createOutbox, type Outbox } from '../devices/outbox.ts'
+import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
+import { removalMigrations } from '../devices/removals/tables.ts'
+import { inboxMigrations } from '../inbox/inbox.ts'
+import { callMigrations } from '../providers/calls.ts'
+import { createQueue, queueMigrations } from '../queue/create-queue.ts'
+import type { StoredQueue } from '../queue/queue.ts'
+import { statusMigrations } from '../status/tables.ts'
+import type { Database, Migration } from '../store/database.ts'
+import { openDatabase } from '../store/open-database.ts'
+import { deviceLimits, type OperatorOptions } from './options.ts'
+import { createStatuses, type Statuses } from './statuses.ts'
+
+export const operatorMigrations: readonly Migration[] = [
+  ...deliveryMigrations,
+  ...callMigrations,
+  ...inboxMigrations,
+  ...statusMigrations,
+  ...removalMigrations,
+  ...deviceMigrations,
+  ...queueMigrations,
+]
+
+export interface OperatorStore {
+  readonly database: Database
+  readonly queue: StoredQueue
+  readonly registry: Registry
+  /** Publishes links and unlinks. */
+  readonly outbox: Outbox
+  /** Absent: delivery statuses are not recorded. */
+  readonly statuses: Statuses | undefined
+}
+
+export async function openStore(options: OperatorOptions): Promise<OperatorStore> {
+  const { publish = [], status, site } = options
+  const database = await openDatabase(options.store, { migrations: operatorMigrations })
+  const queue = createQueue(database)
+  const outbox = createOutbox(queue, publish)
+  return {
+    database,
+    queue,
+    outbox,
+    registry: createRegistry({
+      database,
+      // On PostgreSQL, other processes may change the registry too.
+      shared: database.engine === 'postgres',
+      outbox: outbox.lanes.length > 0 ? outbox : undefined,
+      devicesPerUser: options.deviceLimits?.services ?? deviceLimits.services,
+    }),
+    statuses: status && createStatuses({ database, queue, options: status, inbox: site === 'inbox' }),
+  }
+}
