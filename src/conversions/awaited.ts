@@ -8,8 +8,9 @@ import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { conversionsOp } from './counted.ts'
-import { brandOf, channelOf, type ParkedStatus, parkedText } from './parked.ts'
+import { brandOf, channelOf, type ParkedStatus, parkedText, statusLane } from './parked.ts'
 import { emitParked, parkedOps } from './status-intake.ts'
+import { StatusesFull, type StatusQuota } from './status-quota.ts'
 import {
   type Awaited,
   deleteAwaited,
@@ -22,6 +23,7 @@ import {
 export interface AwaitedOptions {
   readonly database: Database
   readonly queue: Pick<Queue, 'insertFailedOps'>
+  readonly quota: StatusQuota
   /** How long a status waits for its identifier, in milliseconds. */
   readonly waitMs: (lane: string) => number
 }
@@ -32,7 +34,7 @@ const restMs = 1_000
 const restFactor = 9
 
 /** Any number of processes may do this at the same time. */
-export function createAwaitedLoop({ database, queue, waitMs }: AwaitedOptions): Loop {
+export function createAwaitedLoop({ database, queue, quota, waitMs }: AwaitedOptions): Loop {
   return createLoop({
     name: 'awaited identifiers',
     async turn() {
@@ -71,6 +73,13 @@ export function createAwaitedLoop({ database, queue, waitMs }: AwaitedOptions): 
   async function parkLate(late: readonly Awaited[]): Promise<void> {
     const statuses = await readReported(late)
     const parked = statuses.map(parkedOf)
+    try {
+      await quota.take(parked.map(({ brand }) => statusLane(brand)))
+    } catch (error) {
+      // The statuses wait until a person has decided about the parked ones.
+      if (error instanceof StatusesFull) return
+      throw error
+    }
     const byBrand = Map.groupBy(parked, ({ brand }) => brand)
     await database.commit([
       op(deleteAwaited, rowsOf(late)),

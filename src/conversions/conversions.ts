@@ -8,6 +8,7 @@ import { brandOf } from './parked.ts'
 import { createPoller, type PolledOperator } from './poller.ts'
 import { serveStatusLanes } from './replay-lanes.ts'
 import { createStatusIntake } from './status-intake.ts'
+import { createStatusQuota } from './status-quota.ts'
 import { statusSecrets, statusWebhookRoute } from './webhook-route.ts'
 
 /** A lane of messages, and how its operator reports their statuses. */
@@ -37,7 +38,8 @@ export interface Conversions {
 const waitByDefaultMs = 3_600_000
 
 export function createConversions({ stores, databaseOf, queue, lanes }: ConversionsOptions): Conversions {
-  const intake = createStatusIntake({ queue, databaseOf })
+  const quota = createStatusQuota({ queue, databaseOf })
+  const intake = createStatusIntake({ queue, quota, databaseOf })
   const reporting = lanes.filter(({ secrets = [], poll }) => secrets.length > 0 || poll)
   const parkedLanes = serveStatusLanes(
     queue,
@@ -47,7 +49,7 @@ export function createConversions({ stores, databaseOf, queue, lanes }: Conversi
   const waits = new Map(lanes.map(({ name, waitMs }) => [name, waitMs]))
   const waitMs = (lane: string): number => waits.get(lane) ?? waitByDefaultMs
   const loops = (reporting.length > 0 ? stores : []).map(({ database }) =>
-    createAwaitedLoop({ database, queue, waitMs }),
+    createAwaitedLoop({ database, queue, quota, waitMs }),
   )
   const pollers = lanes.flatMap(({ name: lane, poll }) =>
     poll ? [createPoller({ lane, ...poll, databaseOf, intake })] : [],

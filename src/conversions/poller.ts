@@ -12,6 +12,7 @@ import { candidateLanes } from './find-lane.ts'
 import { brandOf } from './parked.ts'
 import { PageRefused, requestPage } from './request-page.ts'
 import type { StatusIntake } from './status-intake.ts'
+import { StatusesFull } from './status-quota.ts'
 import { selectCursor, upsertCursor } from './tables.ts'
 
 /** The operator of a lane, whose statuses are polled. */
@@ -37,6 +38,7 @@ export interface Poller {
 const everyByDefaultMs = 5_000
 const timeoutMs = 30_000
 const longestBackoffMs = 300_000
+const fullRetryAfterMs = 60_000
 
 /** One process at a time polls a lane. */
 export function createPoller(options: PollerOptions): Poller {
@@ -44,16 +46,21 @@ export function createPoller(options: PollerOptions): Poller {
   const stopping = new AbortController()
   let owned: { readonly database: Database; readonly ownership: Ownership } | undefined
   let failures = 0
+  /** The 410 answers since the last time when there was nothing new. */
+  let restarts = 0
 
   const loop = createLoop({
     name: `polling the statuses of ${lane}`,
     async turn() {
       const database = databaseOf(brandOf(lane))
       if (!(await acquire(database))) return everyMs
+      const began = clock.monotonic()
       try {
         const more = await pollPage(database)
         failures = 0
-        return more ? 0 : everyMs
+        if (!more) restarts = 0
+        // The operator decides how many pages there are: they take at most half of the time.
+        return more ? clock.monotonic() - began : everyMs
       } catch (error) {
         if (!(error instanceof PageRefused)) throw error
         const backoff = { firstMs: 2 * everyMs, mostMs: longestBackoffMs }
@@ -83,13 +90,23 @@ export function createPoller(options: PollerOptions): Poller {
         throw new PageRefused(`status 410, although the platform goes on with the cursor ${after} that it named`)
       await database.commit([cursorOp(answer.restart)])
       emit('poll.restarted', { lane })
+      if (++restarts > 1) throw new PageRefused('status 410 again, before the platform had read all statuses')
       return true
     }
     const records = answer.records.filter(isOfLane)
     const moved = answer.next !== after
-    if (moved || records.length > 0) await intake.take(records, [lane], 'poll', [cursorOp(answer.next)])
+    if (moved || records.length > 0) await store(records, [cursorOp(answer.next)])
     emit('poll.done', { lane, records: records.length })
     return moved && answer.records.length > 0
+  }
+
+  async function store(records: readonly ReadStatus[], more: readonly Op[]): Promise<void> {
+    try {
+      await intake.take(records, [lane], 'poll', more)
+    } catch (error) {
+      if (error instanceof StatusesFull) throw new PageRefused(error.message, fullRetryAfterMs)
+      throw error
+    }
   }
 
   /** The operator's answer has the statuses of all its lanes. An unreadable record may be of this one. */

@@ -11,10 +11,12 @@ import { op } from '../store/statement.ts'
 import { conversionsOp } from './counted.ts'
 import { candidateLanes, placeStatus } from './find-lane.ts'
 import { brandOf, noBrand, type ParkedStatus, parkedItem, parkedText, statusLane } from './parked.ts'
+import type { StatusQuota } from './status-quota.ts'
 import { insertAwaited, insertReported } from './tables.ts'
 
 export interface StatusIntakeOptions {
   readonly queue: Pick<Queue, 'insertFailedOps'>
+  readonly quota: StatusQuota
   /** The database of a brand; of noBrand, the database of all brands that have none of their own. */
   readonly databaseOf: (brand: string) => Database
 }
@@ -34,6 +36,7 @@ export interface StatusIntake {
    * @param lanes the lanes of the sender: no message of another lane is changed
    * @param via for the metrics
    * @param more operations on the database of the first lane's brand, in the same transaction as its records
+   * @throws StatusesFull if a lane has too many statuses of unknown messages already; nothing is then stored
    */
   take(
     records: readonly ReadStatus[],
@@ -57,8 +60,8 @@ interface SortedStatuses {
   readonly known: KnownRefs
 }
 
-/** @example await createStatusIntake({ queue, databaseOf }).take(readStatusBody(body), ['1/push', '1/site'], 'webhook') */
-export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): StatusIntake {
+/** @example await createStatusIntake({ queue, quota, databaseOf }).take(readStatusBody(body), ['1/push', '1/site'], 'webhook') */
+export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOptions): StatusIntake {
   async function sort(records: readonly ReadStatus[], lanes: readonly string[]): Promise<SortedStatuses> {
     const known = await findKnown(records.filter(isRecord), lanes)
     const brands = new Set(lanes.map(brandOf))
@@ -112,11 +115,13 @@ export function createStatusIntake({ queue, databaseOf }: StatusIntakeOptions): 
   return {
     async take(records, lanes, via, more = []) {
       const sorted = await sort(records, lanes)
-      await commit(sorted, lanes, more)
       const { placed, parked } = sorted
+      const awaited = placed.filter((each) => each.awaited)
+      await quota.take([...awaited.map(({ lane }) => lane), ...parked.map(({ brand }) => statusLane(brand))])
+      await commit(sorted, lanes, more)
       for (const { lane, record } of placed) emit('status.reported', { lane, status: record.status, via })
       for (const each of parked) emitParked(each)
-      return { accepted: placed.length, awaited: placed.filter(({ awaited }) => awaited).length, parked }
+      return { accepted: placed.length, awaited: awaited.length, parked }
     },
     async retake(record, lanes) {
       const sorted = await sort([record], lanes)

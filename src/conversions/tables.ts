@@ -80,6 +80,17 @@ export const selectAwaited = statement<Awaited>({
     order by a.lane, a.ref limit (select r.most from ${rows} r)`,
 })
 
+/** Counts the identifiers of a lane, up to `most`. */
+export const countAwaited = statement<{ awaited: number }>({
+  name: 'count_awaited_identifiers',
+  rank: 60,
+  columns: { lane: 'text', most: 'bigint' },
+  text: (rows) => `
+    select count(*) as awaited from (
+      select 1 from awaited_identifiers a
+      where a.lane = (select r.lane from ${rows} r) limit (select r.most from ${rows} r)) x`,
+})
+
 /** Deletes the rows for which no further status has arrived since they were read. */
 export const deleteAwaited = statement<LaneRef>({
   name: 'delete_awaited_identifiers',

@@ -12,6 +12,7 @@ import { HttpError } from '../http/http-error.ts'
 import { addRoute } from '../http/route.ts'
 import { clock } from '../runtime/clock.ts'
 import type { StatusIntake } from './status-intake.ts'
+import { StatusesFull } from './status-quota.ts'
 
 /** A secret, and the lanes whose statuses it may report. */
 export interface StatusSecret {
@@ -49,7 +50,7 @@ export function statusWebhookRoute(
         const lanes = lanesOfCall(secrets, request, body)
         const records = readStatusBody(body)
         if (typeof records === 'string') throw new HttpError(400, records)
-        const { accepted, parked } = await intake.take(records, lanes, 'webhook')
+        const { accepted, parked } = await intake.take(records, lanes, 'webhook').catch(refuseFull)
         return { accepted, parked: parked.length }
       },
     },
@@ -76,5 +77,12 @@ function lanesOfCall(
   if (signed.length > 0) return [...new Set(signed.flatMap(({ lanes }) => lanes))]
   throw unauthorized(judged[0]?.problem ?? 'the platform has no webhook secret: set status.webhook_secrets of the lane')
 }
+
+function refuseFull(error: unknown): never {
+  if (error instanceof StatusesFull) throw new HttpError(503, error.message, fullRetryAfterSeconds)
+  throw error
+}
+
+const fullRetryAfterSeconds = 60
 
 const unauthorized = (message: string): HttpError => new HttpError(401, message, undefined, { counted: true })

@@ -134,6 +134,12 @@ export const counters: readonly CounterRow[] = [
     help: 'Requests for delivery statuses without a page',
   },
   { event: 'status.parked', name: 'statuses_parked', by: ['lane', 'code'], help: 'Delivery statuses parked' },
+  {
+    event: 'statuses.full',
+    name: 'statuses_refused',
+    by: ['lane'],
+    help: 'Calls and pages of delivery statuses refused, because the lane has too many of unknown messages',
+  },
   { event: 'message.parked', name: 'messages_parked', by: ['lane'], help: 'Messages parked as unreadable' },
   { event: 'channel.lost', name: 'channel_lost', by: ['channel'], help: 'Lost connections to a broker' },
   { event: 'channel.held', name: 'channel_held', by: ['channel'], help: 'Times that the store accepted no messages' },

@@ -191,6 +191,8 @@ export interface Events {
   'poll.failed': { lane: string; error: string; inMs: number }
   /** The operator does not know the cursor: its database was restored, or the cursor is too old. Polling goes on. */
   'poll.restarted': { lane: string }
+  /** A lane has too many statuses of unknown messages: further ones are refused, and polling waits. */
+  'statuses.full': { lane: string; statuses: number }
   'status.parked': { lane: string; code: string; reason: string }
   'message.parked': { lane: string; from: string; reason: string; bytes: number }
   // the inbox

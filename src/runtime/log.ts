@@ -1,6 +1,7 @@
 import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino'
 import { type EventName, on } from './events.ts'
 import { textLines } from './log-text.ts'
+import { summarizeRepeats } from './summarize-repeats.ts'
 
 export interface LogOptions {
   /** `info` writes one line for each attempt. */
@@ -156,6 +157,10 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
     'warn',
     'the operator does not know the cursor of the statuses: polling goes on with the one that it named',
   ],
+  'statuses.full': [
+    'error',
+    'too many delivery statuses of unknown messages: further ones are refused; decide about /admin/failed, and ask the operator for its identifiers',
+  ],
   'status.parked': ['error', 'delivery status parked: see /admin/failed'],
   'message.parked': ['error', 'unreadable message parked: see /admin/failed'],
   'inbox.shown': ['debug', 'notification shown', ['userId']],
@@ -163,9 +168,13 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'inbox.closed': ['debug', 'inbox stream closed', ['userId']],
 }
 
+/** Events that another party can cause thousands of times: a line for the first one of each lane, and a count once a minute. */
+const summarized: ReadonlySet<EventName> = new Set(['status.parked', 'message.parked', 'statuses.full'])
+
 function subscribe(logger: Logger, name: EventName): () => void {
   const [levelOf, message, omitted = []] = phrases[name]
   if (typeof levelOf === 'string' && !logger.isLevelEnabled(levelOf)) return () => {}
+  if (summarized.has(name)) return subscribeSummary(logger, name)
   return on(name, (event) => {
     const level = typeof levelOf === 'string' ? levelOf : levelOf({ ...event })
     if (!logger.isLevelEnabled(level)) return
@@ -174,6 +183,19 @@ function subscribe(logger: Logger, name: EventName): () => void {
     // The query string may contain a token.
     if (typeof fields.path === 'string') fields.path = fields.path.split('?', 1)[0]
     logger[level](fields, message)
+  })
+}
+
+function subscribeSummary(logger: Logger, name: EventName): () => void {
+  const [level, message] = phrases[name] as [Level, string]
+  let first: object = {}
+  const report = summarizeRepeats(60_000, (lane, count) => {
+    logger[level]({ event: name, lane, ...first, count }, message)
+  })
+  return on(name, (event) => {
+    first = event
+    report((event as { readonly lane: string }).lane)
+    first = {}
   })
 }
 

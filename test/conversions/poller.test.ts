@@ -6,8 +6,9 @@ import type { LaneOptions } from '../../src/platform/options.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
 import { on } from '../../src/runtime/events.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
-import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
+import { fillAwaited } from './fill-awaited.ts'
 import { type PolledStandIn, startPolledOperator } from './polled-operator.ts'
 
 const accept = ({ channel, id }: Message): Result => ({
@@ -99,6 +100,43 @@ onEachEngine('after status 410 polling goes on with the cursor that the operator
   operator.records.splice(0, 1, record('push_id', 'push:7', 'sent'), record('push_id', 'push:7', 'delivered'))
   await restarted
   await waitForStatus('push:7', 'delivered')
+})
+
+test('only the first 410 of an operator is followed by a request at once', async (t) => {
+  const operator = await startPolledOperator(t)
+  let restarts = 0
+  const restart = (response: import('node:http').ServerResponse): void => {
+    operator.faults.push(restart)
+    response.writeHead(410).end(JSON.stringify({ error: 'unknown cursor', restart: `c.${++restarts}` }))
+  }
+  operator.faults.push(restart)
+  const delays: number[] = []
+  const askedBefore: number[] = []
+  t.after(
+    on('poll.failed', ({ inMs }) => {
+      delays.push(inMs)
+      askedBefore.push(operator.asked.length)
+    }),
+  )
+  await start(t, lanesOf(operator, ['push'], 50))
+  await until(() => delays.length >= 3, { awaited: 'three delays' })
+  assert.deepEqual(askedBefore.slice(0, 3), [2, 3, 4])
+  assert.ok(
+    delays.every((inMs) => inMs >= 50),
+    `delays: ${delays}`,
+  )
+})
+
+test('a poller waits while its lane has 100,000 statuses of unknown messages', async (t) => {
+  const operator = await startPolledOperator(t)
+  const store = `sqlite:${await temporary(t)}/platform.db`
+  await fillAwaited(store, '1/push')
+  const failed = event('poll.failed')
+  await start(t, lanesOf(operator, ['push']), store)
+  operator.records.push(record('push_id', 'unknown', 'clicked'))
+  const { error, inMs } = await failed
+  assert.match(error, /^1\/push has 100000 statuses of unknown messages/)
+  assert.ok(inMs >= 60_000, `asked again after ${inMs} ms`)
 })
 
 test('a page that cannot be had or read is asked for again, with a longer and longer delay', async (t) => {

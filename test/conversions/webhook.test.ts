@@ -3,11 +3,18 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { createStatusIntake } from '../../src/conversions/status-intake.ts'
+import { createStatusQuota, StatusesFull } from '../../src/conversions/status-quota.ts'
+import { conversionMigrations } from '../../src/conversions/tables.ts'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
+import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { clock } from '../../src/runtime/clock.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
-import { until } from '../support/wait.ts'
+import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
+import { event, until } from '../support/wait.ts'
+import { fillAwaited } from './fill-awaited.ts'
 import { report, reportUnsigned, secretOf } from './reporting.ts'
 
 const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
@@ -80,6 +87,42 @@ onEachEngine('statuses are shown with their times and their meta, byte for byte'
   ])
   const [listed] = await find('ref=1:7')
   assert.deepEqual([listed.status, listed.statuses.length, listed.statuses[1].meta], ['clicked', 2, undefined])
+})
+
+test('a lane with 100,000 statuses of unknown messages refuses more of them, and takes those of its messages', async (t) => {
+  const store = `sqlite:${await temporary(t)}/platform.db`
+  await fillAwaited(store, '1/push')
+  const { url, enqueue, waitUntilSettled, details } = await start(t, { store })
+  await enqueue([element({ id: 7 })])
+  await waitUntilSettled()
+  const full = event('statuses.full')
+  const refused = await report(url, status('unknown', 'clicked'))
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '60')
+  assert.match(refused.body.error, /1\/push has 100000 statuses of unknown messages/)
+  assert.deepEqual(await full, { lane: '1/push', statuses: 100_000 })
+  assert.deepEqual((await report(url, status('1:7', 'clicked'))).body, { accepted: 1, parked: 0 })
+  assert.equal((await details('7')).status, 'clicked')
+  // Each lane has a quota of its own.
+  const other = await report(url, status('unknown', 'clicked'), { secrets: [two] })
+  assert.deepEqual(other.body, { accepted: 1, parked: 0 })
+})
+
+onEachEngine('parked statuses have a quota, and a decision about them makes room', async (t, store) => {
+  let passedMs = 0
+  t.mock.method(clock, 'monotonic', () => performance.now() + passedMs)
+  const database = await openDatabase(store, { migrations: [...queueMigrations, ...conversionMigrations] })
+  const queue = createQueue(database)
+  const databaseOf = () => database
+  const quota = createStatusQuota({ queue, databaseOf, most: 3 })
+  const intake = createStatusIntake({ queue, quota, databaseOf })
+  const park = (n: number) => intake.take([{ invalid: 'unreadable', text: String(n) }], ['1/push'], 'webhook')
+  for (const n of [1, 2, 3]) await park(n)
+  await assert.rejects(park(4), StatusesFull)
+  await queue.decideFailed({ lane: '1/statuses' }, 'dismiss')
+  passedMs = 1_000
+  await park(4)
+  await database.close()
 })
 
 onEachEngine('a repeated call changes nothing, and a status keeps its first time', async (t, store) => {

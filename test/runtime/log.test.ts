@@ -26,6 +26,21 @@ test('each attempt writes one structured line', (t) => {
   assert.equal(lines().length, 2)
 })
 
+test('parked statuses and messages write one line a minute for each lane, with their number', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const lines = logged(t)
+  for (let n = 0; n < 1_000; n++) {
+    emit('status.parked', { lane: '1/statuses', code: 'unknown_identifier', reason: `no message has ${n}` })
+    emit('message.parked', { lane: '1/unreadable', from: 'queue', reason: `no JSON: ${n}`, bytes: 1 })
+  }
+  const shown = () => lines().map((line) => JSON.parse(line))
+  assert.equal(lines().length, 2)
+  assert.partialDeepStrictEqual(shown()[0], { level: 'error', reason: 'no message has 0', count: 1 })
+  t.mock.timers.tick(60_000)
+  assert.equal(lines().length, 4)
+  assert.partialDeepStrictEqual(shown()[2], { event: 'status.parked', lane: '1/statuses', count: 999 })
+})
+
 test('events below the level are not written, and have no subscription', (t) => {
   const lines = logged(t, { level: 'warn' })
   emit('message.settled', { brand: '1', ...settled })

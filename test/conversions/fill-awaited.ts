@@ -1,0 +1,12 @@
+import { mostUnknownStatuses } from '../../src/conversions/status-quota.ts'
+import { conversionMigrations, insertAwaited } from '../../src/conversions/tables.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op } from '../../src/store/statement.ts'
+
+/** Stores as many identifiers without a message as a lane may have, in a new store. */
+export async function fillAwaited(store: string, lane: string): Promise<void> {
+  const database = await openDatabase(store, { migrations: conversionMigrations })
+  const rows = Array.from({ length: mostUnknownStatuses }, (_, n) => [lane, `unknown-${n}`, Date.now()])
+  await database.commit([op(insertAwaited, rows)])
+  await database.close()
+}
