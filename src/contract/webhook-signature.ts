@@ -50,6 +50,27 @@ export function signWebhook(
   }
 }
 
+type SignedHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/**
+ * Checks the headers of a call, before its body is read: their form, and the age.
+ *
+ * @param now epoch milliseconds
+ * @returns undefined if the signature may be right; otherwise the fault, in one sentence
+ */
+export function webhookHeaderProblem(headers: SignedHeaders, now: number): string | undefined {
+  const { id, timestamp, signatures } = readHeaders(headers)
+  if (!id || timestamp === undefined || signatures === undefined)
+    return `the headers ${Object.values(webhookHeaders).join(', ')} are needed: sign the call by Standard Webhooks`
+  if (!/^[0-9]{1,11}$/.test(timestamp)) return `${webhookHeaders.timestamp} is not a number of seconds since 1970`
+  const age = now - Number(timestamp) * 1_000
+  if (Math.abs(age) > webhookToleranceMs)
+    return `${webhookHeaders.timestamp} differs from this server's clock by more than 5 minutes: sign each attempt anew, and check the clocks`
+  if (readSignatures(signatures).length === 0)
+    return `${webhookHeaders.signature} has no signature of the form v1,BASE64 with 32 bytes`
+  return undefined
+}
+
 /**
  * Checks the signature and the age of a call.
  *
@@ -59,29 +80,39 @@ export function signWebhook(
  */
 export function webhookProblem(
   keys: readonly Uint8Array[],
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+  headers: SignedHeaders,
   body: string | Uint8Array,
   now: number,
 ): string | undefined {
-  const id = headers[webhookHeaders.id]
-  const timestamp = headers[webhookHeaders.timestamp]
-  const signatures = headers[webhookHeaders.signature]
-  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string' || id === '')
-    return `the headers ${Object.values(webhookHeaders).join(', ')} are needed: sign the call by Standard Webhooks`
-  if (!/^[0-9]{1,11}$/.test(timestamp)) return `${webhookHeaders.timestamp} is not a number of seconds since 1970`
-  const age = now - Number(timestamp) * 1_000
-  if (Math.abs(age) > webhookToleranceMs)
-    return `${webhookHeaders.timestamp} differs from this server's clock by more than 5 minutes: sign each attempt anew, and check the clocks`
-  const given = signatures
-    .split(' ', 10)
-    .filter((each) => each.startsWith('v1,'))
-    .map((each) => Buffer.from(each.slice(3), 'base64'))
+  const problem = webhookHeaderProblem(headers, now)
+  if (problem !== undefined) return problem
+  const { id = '', timestamp = '', signatures = '' } = readHeaders(headers)
+  const given = readSignatures(signatures)
   for (const key of keys) {
     const expected = hmac(key, id, timestamp, body)
-    if (given.some((each) => each.length === expected.length && timingSafeEqual(each, expected))) return undefined
+    if (given.some((each) => timingSafeEqual(each, expected))) return undefined
   }
   return 'the signature does not match: check the secret, and sign the body as it is sent'
 }
+
+function readHeaders(headers: SignedHeaders) {
+  const textOf = (name: string): string | undefined => {
+    const value = headers[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  const { id, timestamp, signature } = webhookHeaders
+  return { id: textOf(id), timestamp: textOf(timestamp), signatures: textOf(signature) }
+}
+
+const signatureBytes = 32
+
+/** Only the first ten are read. */
+const readSignatures = (signatures: string): readonly Buffer[] =>
+  signatures
+    .split(' ', 10)
+    .filter((each) => each.startsWith('v1,'))
+    .map((each) => Buffer.from(each.slice(3), 'base64'))
+    .filter(({ length }) => length === signatureBytes)
 
 function hmac(key: Uint8Array, id: string, timestamp: string, body: string | Uint8Array): Buffer {
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()

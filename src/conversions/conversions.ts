@@ -29,7 +29,7 @@ export interface ConversionsOptions {
 export interface Conversions {
   /** The lanes of parked statuses. */
   readonly lanes: readonly LaneService[]
-  /** Registers the route of §6.2. */
+  /** Registers the route of §6.2, if a lane has a secret. */
   routes(app: FastifyInstance): void
   start(): void
   stop(withinMs?: number): Promise<void>
@@ -58,7 +58,7 @@ export function createConversions({ stores, databaseOf, queue, lanes }: Conversi
     lanes: parkedLanes,
     routes(app) {
       const secrets = statusSecrets(reporting.map(({ name, secrets = [] }) => ({ name, secrets })))
-      statusWebhookRoute(app, { secrets, intake })
+      if (secrets.length > 0) statusWebhookRoute(app, { secrets, intake })
     },
     start() {
       for (const each of [...parkedLanes, ...loops, ...pollers]) each.start()

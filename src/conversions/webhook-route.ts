@@ -2,15 +2,19 @@
 // decides which lanes it may change.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { json } from '../contract/documents/described.ts'
 import { messageStatusPath } from '../contract/endpoints.ts'
 import { StatusAnswer } from '../contract/status-answer.ts'
 import { MessageStatusBody, mostStatusBytes, readStatusBody } from '../contract/status-record.ts'
-import { webhookHeaders, webhookKey, webhookProblem } from '../contract/webhook-signature.ts'
+import { webhookHeaderProblem, webhookKey, webhookProblem } from '../contract/webhook-signature.ts'
+import { addressOf } from '../http/address.ts'
 import { createAuthentication } from '../http/authentication.ts'
 import { HttpError } from '../http/http-error.ts'
 import { addRoute } from '../http/route.ts'
+import { createWrongKeys, type WrongKeys } from '../http/wrong-keys.ts'
 import { clock } from '../runtime/clock.ts'
+import { brandOf } from './parked.ts'
 import type { StatusIntake } from './status-intake.ts'
 import { StatusesFull } from './status-quota.ts'
 
@@ -32,50 +36,83 @@ export function statusSecrets(
   })
 }
 
-/** 200 with `{accepted, parked}` once the records are on disk, 400 for an unreadable body, 401 for a wrong signature. */
+/** A secret of operators is tried only if the call may be signed with it: `?brand=1` in the address names a brand of its lanes. */
+const Query = Type.Object({
+  brand: Type.Optional(Type.String({ description: 'A brand of the operator. Only its secrets are then tried.' })),
+})
+
+/** Strangers reach this route, since the signature covers the body. */
+const bodies = { name: 'statuses' }
+
+/**
+ * 200 with `{accepted, parked}` once the records are on disk, 400 for an unreadable body, 401 for a wrong signature.
+ *
+ * @param secrets at least one
+ */
 export function statusWebhookRoute(
   app: FastifyInstance,
   { secrets, intake }: { readonly secrets: readonly StatusSecret[]; readonly intake: StatusIntake },
 ): void {
+  const wrongSignatures = createWrongKeys()
   addRoute(
     app,
     {
       method: 'POST',
       url: messageStatusPath,
       says: 'Stores the delivery statuses of messages: one record, or an array of records.',
+      query: Query,
       bodies: json(MessageStatusBody),
       gives: StatusAnswer,
-      async handler(request) {
+      async handler(request, candidates) {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        const lanes = lanesOfCall(secrets, request, body)
+        const signed = await signersOf(candidates, request, body)
+        const lanes = [...new Set(signed.flatMap((each) => each.lanes))]
+        const verdict = wrongSignatures.judge(addressOf(request.raw), lanes[0])
+        if (verdict === 'wait') throw tooManyWrong()
+        if (verdict === 'wrong')
+          throw unauthorized('the signature does not match: check the secret, and sign the body as it is sent')
         const records = readStatusBody(body)
         if (typeof records === 'string') throw new HttpError(400, records)
         const { accepted, parked } = await intake.take(records, lanes, 'webhook').catch(refuseFull)
         return { accepted, parked: parked.length }
       },
     },
-    { ...demandHeaders, bodyLimit: mostStatusBytes },
+    { ...authenticate(secrets, wrongSignatures), bodyLimit: mostStatusBytes, config: { bodies } },
   )
 }
 
-/** Refuses a call without a signature before its body is read. The signature itself covers the body. */
-const demandHeaders = createAuthentication((request) => {
-  const missing = Object.values(webhookHeaders).filter((name) => typeof request.headers[name] !== 'string')
-  if (missing.length === 0) return request
-  throw unauthorized(`the call is not signed: send ${missing.join(', ')}, by the Standard Webhooks scheme`)
-})
+/**
+ * Refuses a call before its body is read, unless one of the secrets may have signed it.
+ *
+ * @returns the secrets to try as the caller
+ */
+const authenticate = (secrets: readonly StatusSecret[], wrongSignatures: WrongKeys) =>
+  createAuthentication((request) => {
+    const problem = webhookHeaderProblem(request.headers, clock.now())
+    if (problem !== undefined) throw unauthorized(problem)
+    const { brand } = request.query as { readonly brand?: unknown }
+    const candidates =
+      brand === undefined ? secrets : secrets.filter(({ lanes }) => lanes.some((lane) => brandOf(lane) === brand))
+    if (candidates.length === 0)
+      throw unauthorized(`no lane of the brand in the address has a webhook secret, so the call cannot be signed`)
+    if (wrongSignatures.isExhausted(addressOf(request.raw))) throw tooManyWrong()
+    return candidates
+  })
 
-/** The lanes of all secrets that signed the call. @throws HttpError 401 */
-function lanesOfCall(
+/** @returns the secrets that signed the call */
+async function signersOf(
   secrets: readonly StatusSecret[],
-  { headers }: FastifyRequest,
+  { headers }: Pick<FastifyRequest, 'headers'>,
   body: Uint8Array,
-): readonly string[] {
+): Promise<readonly StatusSecret[]> {
   const now = clock.now()
-  const judged = secrets.map(({ key, lanes }) => ({ lanes, problem: webhookProblem([key], headers, body, now) }))
-  const signed = judged.filter(({ problem }) => problem === undefined)
-  if (signed.length > 0) return [...new Set(signed.flatMap(({ lanes }) => lanes))]
-  throw unauthorized(judged[0]?.problem ?? 'the platform has no webhook secret: set status.webhook_secrets of the lane')
+  const signed: StatusSecret[] = []
+  for (const secret of secrets) {
+    if (webhookProblem([secret.key], headers, body, now) === undefined) signed.push(secret)
+    // Each hash covers the whole body: other requests are served between two hashes.
+    if (secrets.length > 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return signed
 }
 
 function refuseFull(error: unknown): never {
@@ -86,3 +123,6 @@ function refuseFull(error: unknown): never {
 const fullRetryAfterSeconds = 60
 
 const unauthorized = (message: string): HttpError => new HttpError(401, message, undefined, { counted: true })
+
+const tooManyWrong = (): HttpError =>
+  new HttpError(503, 'too many wrong signatures from this address: retry later', 1, { counted: true })

@@ -5,7 +5,7 @@ import type { DescribedRoute } from '../contract/documents/described.ts'
 import { type ReceiptOf, readReceiptToken } from '../contract/receipt-token.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
-import { mediaTypeOf } from './request-bodies.ts'
+import { type BodyShare, mediaTypeOf } from './request-bodies.ts'
 import { addRoute, type Route } from './route.ts'
 import { checkSecrets, type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
 
@@ -55,6 +55,10 @@ const bodyLimit = 128 * 1024
 const receiptBodyLimit = 1_024
 /** Most requests of one user in flight, from all devices of the user. */
 const mostInFlight = 4
+/** Most bytes of the bodies of one user in flight. */
+const bodyBytesOfUser = 256 * 1024
+const bodiesOfUsers: BodyShare = { name: 'users', timeoutMs: 5_000 }
+const nameOf = ({ brand, userId }: Subscriber): string => `${brand} ${userId}`
 const prefix = '/app'
 
 /** Registers the routes of /app, for callers with a subscriber token or a receipt token as `Authorization: Bearer`. */
@@ -67,6 +71,11 @@ export async function appRoutes(
   checkSecrets(access.secrets)
   const authentication = subscriberAuthentication(access)
   const admitUser = limitInFlight(authentication)
+  const perCaller = {
+    bytes: bodyBytesOfUser,
+    callerOf: (request: FastifyRequest) => nameOf(authentication.callerOf(request)),
+  }
+  const bodies = { ...bodiesOfUsers, perCaller }
   const register = async (server: FastifyInstance): Promise<void> => {
     await server.register(cors, {
       origin: [...access.origins],
@@ -77,13 +86,17 @@ export async function appRoutes(
     for (const route of routes) {
       const onRequest = [authentication.onRequest, ...(route.longLived ? [] : [admitUser])]
       const { callerOf } = authentication
-      addRoute(server, { ...route, url: route.url.slice(prefix.length) }, { onRequest, callerOf, bodyLimit })
+      addRoute(
+        server,
+        { ...route, url: route.url.slice(prefix.length) },
+        { onRequest, callerOf, bodyLimit, config: { bodies } },
+      )
     }
     for (const route of receiptRoutes)
       addRoute(
         server,
         { ...route, url: route.url.slice(prefix.length) },
-        { ...receiptAuthentication(access), bodyLimit: receiptBodyLimit },
+        { ...receiptAuthentication(access), bodyLimit: receiptBodyLimit, config: { bodies: bodiesOfUsers } },
       )
   }
   // With the prefix, the preflight route is /app/* only.
@@ -119,8 +132,7 @@ function subscriberAuthentication(access: AppAccess): Authentication<Subscriber>
 function limitInFlight({ callerOf }: Authentication<Subscriber>): Authentication<Subscriber>['onRequest'] {
   const inFlight = new Map<string, number>()
   return async (request, reply) => {
-    const { brand, userId } = callerOf(request)
-    const user = `${brand} ${userId}`
+    const user = nameOf(callerOf(request))
     const before = inFlight.get(user) ?? 0
     if (before >= mostInFlight)
       throw new HttpError(429, `this user has ${mostInFlight} requests in progress already: retry later`, 1)

@@ -40,18 +40,8 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   app.setValidatorCompiler(compileValidator)
   // Must be the first preParsing hook, so that the later ones receive the original bytes.
   app.addHook('preParsing', restoreConsumedBody)
-  const bodyReceived = boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
+  boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
   boundAnswers(app)
-  app.removeAllContentTypeParsers()
-  // Applies to every content type: the interface has only JSON bodies (§4).
-  app.addContentTypeParser(
-    '*',
-    { parseAs: 'buffer' },
-    (request: FastifyRequest, body: Buffer, done: (error: null, body: Buffer) => void) => {
-      bodyReceived(request.raw)
-      done(null, body)
-    },
-  )
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(...noSniffing)
     if (request.is404) return done(notFound(app, request, reply))

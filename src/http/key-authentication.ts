@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { createKeyFinder } from './access.ts'
+import { addressOf } from './address.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { createWrongKeys } from './wrong-keys.ts'
@@ -28,7 +29,7 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
   const wrongKeys = createWrongKeys()
   return createAuthentication((request) => {
     const presented = request.headers[header]
-    const address = request.raw.socket.remoteAddress ?? ''
+    const address = addressOf(request.raw)
     if (typeof presented !== 'string') {
       wrongKeys.countMissing(address)
       throw new HttpError(401, missing, undefined, { counted: true })

@@ -1,8 +1,8 @@
 // Limits for request bodies: the total size of all bodies, and the time that one body takes to arrive.
 
 import type { IncomingMessage } from 'node:http'
-import { Transform } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Readable } from 'node:stream'
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { clock } from '../runtime/clock.ts'
 import { HttpError } from './http-error.ts'
 
@@ -10,11 +10,23 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Content types whose bodies the handler of this route reads as a stream. */
     readonly streamed?: readonly string[]
+    /** The share of the memory for bodies that this route has. Absent: that of all routes without a share. */
+    readonly bodies?: BodyShare
   }
 }
 
+/** A separate eighth of the memory for bodies: its callers cannot block the callers of other routes. */
+export interface BodyShare {
+  /** Routes with the same name have the same share. */
+  readonly name: string
+  /** Time limit for a complete body, if it is shorter than that of all bodies. */
+  readonly timeoutMs?: number
+  /** Limits the bytes of one caller. */
+  readonly perCaller?: { readonly bytes: number; readonly callerOf: (request: FastifyRequest) => string }
+}
+
 export interface BodyLimits {
-  /** Total bytes of all bodies, each until its request is answered. A body above the limit is answered 503, unread. */
+  /** Total received bytes of all bodies, each until its request is answered. A body that exceeds the limit is answered 503. */
   readonly bodyBytesInFlight: number
   /** Time limit for a complete body; for a streamed body, the longest pause. Beyond it, the request is answered 408. */
   readonly bodyTimeoutMs: number
@@ -24,8 +36,7 @@ export const bodyLimits: BodyLimits = { bodyBytesInFlight: 256 * 1024 * 1024, bo
 
 /** The most memory of a streamed body, however long it is: the block of lines being read, the block being stored, and the longest line. */
 const streamBytes = 4 * 1024 * 1024
-/** Users have a separate share, so that their requests cannot block the platform's. */
-const shareOfUsers = 1 / 8
+const sizeOfShare = 1 / 8
 /** Grace period between the answer to an unread body and the end of its connection, in which the sender reads the answer. */
 const graceMs = 2_000
 /** Longest unread body, in bytes, that is still received and dropped: some senders read the answer only after their last byte. */
@@ -35,6 +46,7 @@ interface Arriving {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly streamed: boolean
+  readonly timeoutMs: number
   /** When the request began; for a streamed body, when its last bytes arrived. */
   since: number
   bytesRead: number
@@ -42,23 +54,27 @@ interface Arriving {
 
 type Refuse = (request: FastifyRequest, reply: FastifyReply, error: HttpError) => void
 
-/**
- * Applies the limits to the bodies of all routes of `app`.
- *
- * @returns a function to call when a body has arrived completely
- */
-export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Refuse): (raw: IncomingMessage) => void {
+/** Applies the limits to the bodies of all routes of `app`, which receive them as bytes. */
+export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Refuse): void {
   const { bodyBytesInFlight, bodyTimeoutMs } = limits
   const arriving = new Map<IncomingMessage, Arriving>()
-  const ofUsers = createBudget(bodyBytesInFlight * shareOfUsers)
-  const ofOthers = createBudget(bodyBytesInFlight)
+  /** The replies to requests with a body. */
+  const replies = new WeakMap<FastifyRequest, FastifyReply>()
+  const budgetOf = createBudgets(bodyBytesInFlight)
 
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     if (hasBody(raw)) {
-      const since = clock.monotonic()
-      const streamed = isStreamed(request)
-      arriving.set(raw, { request, reply, streamed, since, bytesRead: raw.socket.bytesRead })
+      replies.set(request, reply)
+      const { timeoutMs = bodyTimeoutMs } = request.routeOptions.config?.bodies ?? {}
+      arriving.set(raw, {
+        request,
+        reply,
+        streamed: isStreamed(request),
+        timeoutMs: Math.min(timeoutMs, bodyTimeoutMs),
+        since: clock.monotonic(),
+        bytesRead: raw.socket.bytesRead,
+      })
       reply.raw.once('finish', () => dropBody(raw))
     }
     done()
@@ -66,32 +82,29 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
 
   // The sender is authenticated by now (onRequest), and the body is still unread.
   app.addHook('preParsing', (request, reply, payload, done) => {
-    const { raw, routeOptions } = request
-    const one = arriving.get(raw)
-    if (!one || request.method === 'GET') return done(null, payload)
-    const length = raw.headers['content-length']
+    const { raw } = request
+    if (!arriving.get(raw)?.streamed || request.method === 'GET') return done(null, payload)
     // A short stream counts as its length: callers may send many streams of one record at the same time.
-    const expected = one.streamed ? Math.min(streamBytes, Number(length ?? streamBytes)) : Number(length ?? 0)
-    if (expected > routeOptions.bodyLimit && !one.streamed) return done(null, payload) // 413, unread
-    const budget = routeOptions.url?.startsWith('/app/') ? ofUsers : ofOthers
-    if (!budget.reserve(expected)) return done(overloaded())
-    let reserved = expected
-    reply.raw.once('close', () => budget.release(reserved))
-    if (one.streamed || length !== undefined) return done(null, payload)
-    // The length is unknown: count the bytes as they arrive.
-    const counted = new Transform({
-      transform(chunk: Buffer, _encoding, next) {
-        if (!budget.reserve(chunk.length)) return next(overloaded())
-        reserved += chunk.length
-        next(null, chunk)
-      },
+    const bytes = Math.min(streamBytes, Number(raw.headers['content-length'] ?? streamBytes))
+    const budget = budgetOf(request)
+    if (!budget.reserve(bytes)) return done(overloaded())
+    reply.raw.once('close', () => budget.release(bytes))
+    done(null, payload)
+  })
+
+  app.removeAllContentTypeParsers()
+  // Applies to every content type: the interface has only JSON bodies (§4).
+  app.addContentTypeParser('*', (request: FastifyRequest, payload: Readable, done: ReceiveDone) => {
+    const reply = replies.get(request)
+    if (!reply) return done(null, Buffer.alloc(0)) // an empty body
+    receive(request, reply, payload, budgetOf(request), (error, body) => {
+      arriving.delete(request.raw)
+      done(error, body)
     })
-    done(null, payload.on('error', (error) => counted.destroy(error)).pipe(counted))
   })
 
   const timer = clock.setInterval(sweep, Math.min(1_000, bodyTimeoutMs)).unref()
   app.addHook('onClose', async () => clock.clearInterval(timer))
-  return (raw) => void arriving.delete(raw)
 
   function sweep(): void {
     // A clock that was set must not end requests.
@@ -99,7 +112,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
     for (const [raw, one] of arriving) {
       if (raw.complete || raw.destroyed || one.reply.raw.headersSent) arriving.delete(raw)
       else if (!isLate(raw, one, now)) continue
-      else refuse(one.request, one.reply.header('connection', 'close'), timeoutError(one, bodyTimeoutMs))
+      else refuse(one.request, one.reply.header('connection', 'close'), timeoutError(one))
     }
   }
 
@@ -110,9 +123,47 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
       one.bytesRead = bytesRead
       one.since = now
     }
-    return now - one.since >= bodyTimeoutMs
+    return now - one.since >= one.timeoutMs
   }
 }
+
+type ReceiveDone = (error: Error | null, body?: Buffer) => void
+
+/**
+ * Receives a body. Each chunk is reserved when it arrives, until the request is answered: a declared length alone reserves nothing.
+ * Chunks that arrive after an answer, such as 408, are dropped.
+ */
+function receive(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: Readable,
+  budget: Budget,
+  done: ReceiveDone,
+): void {
+  const { bodyLimit } = request.routeOptions
+  if (Number(request.headers['content-length'] ?? 0) > bodyLimit) return void done(tooLarge()) // unread
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const stop = (): void => void payload.off('data', onData).off('end', onEnd).off('error', end)
+  const end = (error: Error | null): void => {
+    stop()
+    done(error, error ? undefined : Buffer.concat(chunks, bytes))
+  }
+  const onEnd = (): void => end(null)
+  const onData = (chunk: Buffer): void => {
+    if (bytes + chunk.length > bodyLimit) end(tooLarge())
+    else if (!budget.reserve(chunk.length)) end(overloaded())
+    else {
+      bytes += chunk.length
+      chunks.push(chunk)
+    }
+  }
+  reply.raw.once('finish', stop)
+  reply.raw.once('close', () => budget.release(bytes))
+  payload.on('data', onData).on('end', onEnd).on('error', end)
+}
+
+const tooLarge = (): Error => new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE()
 
 /**
  * Ends a request that was answered before its body was read. A short body is received and dropped, and the connection stays open.
@@ -150,6 +201,38 @@ export function createBudget(most: number): Budget {
   }
 }
 
+/** The budget of a request: that of the whole app, or that of its share and of its caller. */
+function createBudgets(all: number): (request: FastifyRequest) => Budget {
+  const withoutShare = createBudget(all)
+  const shares = new Map<string, Budget>()
+  const callers = new Map<string, number>()
+  return (request) => {
+    const { config, bodyLimit } = request.routeOptions
+    const { bodies } = config ?? {}
+    if (!bodies) return withoutShare
+    // A share has room for one body.
+    const share = shares.get(bodies.name) ?? createBudget(Math.max(all * sizeOfShare, bodyLimit))
+    shares.set(bodies.name, share)
+    if (!bodies.perCaller) return share
+    const { bytes: most, callerOf } = bodies.perCaller
+    const caller = callerOf(request)
+    return {
+      reserve(bytes) {
+        const before = callers.get(caller) ?? 0
+        if (before + bytes > most || !share.reserve(bytes)) return false
+        callers.set(caller, before + bytes)
+        return true
+      },
+      release(bytes) {
+        share.release(bytes)
+        const left = (callers.get(caller) ?? 0) - bytes
+        if (left > 0) callers.set(caller, left)
+        else callers.delete(caller)
+      },
+    }
+  }
+}
+
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
@@ -167,7 +250,7 @@ function overloaded(): HttpError {
   return new HttpError(503, 'too many request bodies are being read now: retry later', 1)
 }
 
-function timeoutError({ streamed }: Arriving, timeoutMs: number): HttpError {
+function timeoutError({ streamed, timeoutMs }: Arriving): HttpError {
   return new HttpError(
     408,
     streamed

@@ -2,7 +2,14 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RawServerDefault, RouteGenericInterface } from 'fastify'
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawServerDefault,
+  RouteGenericInterface,
+} from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { DescribedRoute } from '../contract/documents/described.ts'
 import { readJsonBody } from '../contract/json-body.ts'
@@ -51,7 +58,7 @@ export interface RouteAccess<Caller> extends Pick<Authentication<Caller>, 'calle
   /** The hooks that authenticate the caller and check the headers, before any of the body is read. */
   readonly onRequest: Hook | Hook[]
   readonly bodyLimit?: number
-  readonly config?: { readonly streamed: readonly string[] }
+  readonly config?: FastifyContextConfig
   /** Checks the members of the body before its schema does. */
   readonly checkMembers?: (members: Readonly<Record<string, unknown>>) => void
 }

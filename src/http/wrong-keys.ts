@@ -12,6 +12,8 @@ export interface WrongKeys {
    * @param name the name of the matching key; undefined if no key matches
    */
   judge(address: string, name: string | undefined): 'right' | 'wrong' | 'wait'
+  /** Whether no key of the address is checked now, and none was right before. */
+  isExhausted(address: string): boolean
   /** Counts a request without a key in the log. It does not count as a guess. */
   countMissing(address: string): void
 }
@@ -72,6 +74,10 @@ export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
       if (state.left < 1) return 'wait'
       state.left--
       return 'wrong'
+    },
+    isExhausted(from) {
+      const { left, right } = stateOf(networkOf(from))
+      return left < 1 && right.size === 0
     },
     countMissing: (from) => countRefusal(networkOf(from)),
   }

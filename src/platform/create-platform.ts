@@ -71,7 +71,12 @@ export type Platform = Service
  */
 export function createPlatform(options: PlatformOptions): Platform {
   checkPlatformOptions(options)
-  const paths = [deviceLink.path, deviceUnlink.path, messageStatusPath, ...(options.own?.app ? appPaths : [])]
+  const paths = [
+    deviceLink.path,
+    deviceUnlink.path,
+    ...(options.lanes.some(({ status }) => status?.secrets?.length) ? [messageStatusPath] : []),
+    ...(options.own?.app ? appPaths : []),
+  ]
   return createService('platform', paths, (stopping) => composePlatform(options, stopping))
 }
 

@@ -38,7 +38,7 @@ test('a changed body, id or timestamp, an old or future timestamp, and missing h
   assert.match(problem({}, `${body} `) as string, /does not match/)
   assert.match(problem({ 'webhook-id': 'msg_2' }) as string, /does not match/)
   assert.match(problem({ 'webhook-timestamp': '1800000001' }) as string, /does not match/)
-  assert.match(problem({ 'webhook-signature': 'v2,abc v1,' }) as string, /does not match/)
+  assert.match(problem({ 'webhook-signature': 'v2,abc v1,' }) as string, /no signature of the form/)
   assert.match(problem({}, body, now + 301_000) as string, /more than 5 minutes/)
   assert.match(problem({}, body, now - 301_000) as string, /more than 5 minutes/)
   assert.match(problem({ 'webhook-timestamp': 'soon' }) as string, /not a number/)

@@ -11,6 +11,8 @@ export interface CallOptions {
   readonly id?: string
   /** The time of the signature. */
   readonly at?: number
+  /** Of the address. */
+  readonly query?: string
 }
 
 const path = '/v1/integration/message/status'
@@ -18,10 +20,10 @@ let calls = 0
 
 /** Signs the body, and sends it. */
 export function report(url: string, body: unknown, options: CallOptions = {}): Promise<Answer> {
-  const { secrets = [secretOf('operator 1')], id = `msg_${++calls}`, at = Date.now() } = options
+  const { secrets = [secretOf('operator 1')], id = `msg_${++calls}`, at = Date.now(), query = '' } = options
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const keys = secrets.map((secret) => webhookKey(secret) as Buffer)
-  return post(`${url}${path}`, text, undefined, signWebhook(keys, id, text, at))
+  return post(url + path + query, text, undefined, signWebhook(keys, id, text, at))
 }
 
 /** Sends the body with these headers only. */

@@ -66,12 +66,15 @@ test('a small body with a wrong key leaves the connection open for the next requ
   assert.deepEqual(socket.text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
-test('bodies beyond the limit of bytes in flight are 503 with Retry-After and not read; later bodies are accepted again', async (t) => {
+test('bodies beyond the limit of bytes in flight are 503 with Retry-After; later bodies are accepted again', async (t) => {
   const { url } = await startOperator(t, { limits: { bodyBytes: 4 * MiB, bodyBytesInFlight: 4 * MiB } })
   const path = '/channels/push/batch'
   const half = headOf(path, { 'x-api-key': keys.one.key, 'content-length': 3 * MiB })
   const senders = [openRawSocket(t, url), openRawSocket(t, url)]
-  for (const sender of senders) sender.write(half)
+  for (const sender of senders) {
+    sender.write(half)
+    sender.write(Buffer.alloc(3 * MiB - 1, 0x20))
+  }
   const refused = await until(() => senders.find(({ text }) => text !== ''), { awaited: 'an answer to one of the two' })
   assert.equal(await refused.status(), 503)
   assert.match(refused.text, /retry-after: 1\r\n/i)
@@ -82,18 +85,36 @@ test('bodies beyond the limit of bytes in flight are 503 with Retry-After and no
   })
 })
 
+test('a length that is only declared reserves nothing', async (t) => {
+  const { url } = await startOperator(t, { limits: { bodyBytes: 4 * MiB, bodyBytesInFlight: 4 * MiB } })
+  const path = '/channels/push/batch'
+  const idle = Array.from({ length: 30 }, () => openRawSocket(t, url))
+  for (const socket of idle) socket.write(headOf(path, { 'x-api-key': keys.one.key, 'content-length': 4 * MiB }))
+  // This answer shows that the requests above were received.
+  assert.equal((await post(`${url}/nothing`, 'x')).status, 404)
+  assert.equal((await post(url + path, [element()])).status, 200)
+  assert.deepEqual(
+    idle.filter(({ text }) => text !== ''),
+    [],
+  )
+})
+
 test('the bytes of a body of unknown length count as they arrive', async (t) => {
   const { url } = await startOperator(t, { limits: { bodyBytes: MiB, bodyBytesInFlight: MiB } })
-  const socket = openRawSocket(t, url)
-  socket.write(headOf('/channels/push/batch', { 'x-api-key': keys.one.key, 'transfer-encoding': 'chunked' }))
-  const chunk = Buffer.alloc(MiB / 2, 0x20)
-  for (let i = 0; i < 3; i++) {
-    socket.write(`${chunk.length.toString(16)}\r\n`)
-    socket.write(chunk)
-    socket.write('\r\n')
+  const sockets = [openRawSocket(t, url), openRawSocket(t, url)]
+  const chunk = Buffer.alloc(MiB / 4, 0x20)
+  for (const socket of sockets) {
+    socket.write(headOf('/channels/push/batch', { 'x-api-key': keys.one.key, 'transfer-encoding': 'chunked' }))
+    for (let i = 0; i < 3; i++) {
+      socket.write(`${chunk.length.toString(16)}\r\n`)
+      socket.write(chunk)
+      socket.write('\r\n')
+    }
   }
-  assert.equal(await socket.status(), 503)
-  await socket.ended()
+  const refused = await until(() => sockets.find(({ text }) => text !== ''), { awaited: 'one of the two is refused' })
+  assert.equal(await refused.status(), 503)
+  await refused.ended()
+  for (const { socket } of sockets) socket.destroy()
   assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
 })
 
@@ -131,15 +152,57 @@ test("users' bodies have a separate limit, so they cannot block the platform", a
     app: { secrets: [secret] },
     limits: { bodyBytes: MiB, bodyBytesInFlight: MiB },
   })
-  const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
   const sockets = Array.from({ length: 20 }, () => openRawSocket(t, url))
-  for (const socket of sockets)
+  for (const [i, socket] of sockets.entries()) {
+    const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: `user ${i}` })}`
     socket.write(headOf('/app/devices/link', { authorization, 'content-length': 100 * 1024 }))
+    socket.write(Buffer.alloc(100 * 1024 - 1, 0x20))
+  }
   // One body of 100 KiB fits into 128 KiB.
   await until(() => sockets.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length === 19, {
     awaited: '19 refusals',
   })
   assert.equal((await post(`${url}/channels/push/batch`, [element()])).status, 200)
+})
+
+test("one user's bodies cannot block those of other users", async (t) => {
+  const { url } = await startOperator(t, { app: { secrets: [secret] } })
+  const token = async (userId: string) => `Bearer ${await createSubscriberToken({ secret, brand: '1', userId })}`
+  const mallory = await token('mallory')
+  const sockets = Array.from({ length: 3 }, () => openRawSocket(t, url))
+  for (const socket of sockets) {
+    socket.write(headOf('/app/devices/link', { authorization: mallory, 'content-length': 128 * 1024 }))
+    socket.write(Buffer.alloc(128 * 1024 - 1, 0x20))
+  }
+  // Two bodies of 128 KiB are 256 KiB.
+  const refused = await until(() => sockets.find(({ text }) => text !== ''), { awaited: 'the third body is refused' })
+  assert.equal(await refused.status(), 503)
+  const authorization = await token('other')
+  assert.equal(
+    (await post(`${url}/app/inbox/mark`, { as: 'read', up_to: '1' }, undefined, { authorization })).status,
+    200,
+  )
+})
+
+test("a user's body must arrive within five seconds, that of a key within thirty", async (t) => {
+  const sweeps: (() => void)[] = []
+  const { setInterval } = clock
+  t.mock.method(clock, 'setInterval', (action: () => void, ms: number) => {
+    sweeps.push(action)
+    return setInterval(action, ms)
+  })
+  const { url } = await startOperator(t, { app: { secrets: [secret] } })
+  const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
+  const [user, key] = [openRawSocket(t, url), openRawSocket(t, url)]
+  user.write(headOf('/app/inbox/mark', { authorization, 'content-length': 10 }))
+  key.write(headOf('/channels/push/single', { 'x-api-key': keys.one.key, 'content-length': 10 }))
+  assert.equal((await post(`${url}/nothing`, 'x')).status, 404)
+  const real = clock.monotonic
+  t.mock.method(clock, 'monotonic', () => real() + 5_500)
+  for (const sweep of sweeps) sweep()
+  assert.equal(await user.status(), 408)
+  assert.match(user.text, /within 5000 ms/)
+  assert.equal(key.text, '')
 })
 
 test('/app and /admin accept small bodies only, and the error has the limit', async (t) => {
