@@ -89,6 +89,12 @@ export const counters: readonly CounterRow[] = [
     help: 'Attribute look-ups that failed, so that nothing was sent',
   },
   {
+    event: 'suppression.held',
+    name: 'suppression_held',
+    by: ['source'],
+    help: 'Minutes in which a shrunk list of users was not confirmed',
+  },
+  {
     event: 'reconciliation.ended',
     name: 'reconciliations',
     by: ['brand', 'field', 'ended'],

@@ -62,6 +62,8 @@ export interface Events {
     uncertain: boolean
   }
   'suppression.away': { source: string; error: string }
+  /** A list of users has shrunk implausibly. Reported once a minute until a person confirms it. */
+  'suppression.held': { source: string; why: string; remedy: string }
   'budget.spent': { channel: string; unfinished: number }
   // providers
   'call.done': {

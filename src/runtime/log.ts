@@ -97,6 +97,10 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   ],
   'message.calling': ['debug', 'calling the provider'],
   'message.settled': [bySettled, 'attempt settled'],
+  'suppression.held': [
+    'error',
+    'a list of users has shrunk implausibly: the missing users keep their last values until someone confirms it',
+  ],
   'suppression.away': ['error', 'attribute look-up failed: nothing is sent until the source answers'],
   'budget.spent': ['warn', 'answer budget ended with messages unfinished: work goes on, a retry gets the result'],
   'call.done': ['debug', 'provider call finished'],

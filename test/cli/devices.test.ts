@@ -237,3 +237,18 @@ test('devices are listed, and removed devices are restored', async (t) => {
   assert.equal(code, 2)
   assert.match(err, /--brand/)
 })
+
+test('an import of tokens with two columns of one name, or of an empty file, exits with 2', async (t) => {
+  const { bellwire, devices, folder } = await setUp(t)
+  const runImport = async (name: string, text: string) =>
+    bellwire('import', '--file', await write(folder, name, text), '--brand', '1', '--provider', 'firebase')
+  const twice = await runImport('twice.csv', 'user_id,token,user_id\na,t1,b\n')
+  assert.equal(twice.code, 2, twice.out)
+  assert.match(twice.err, /two columns are named user_id/)
+  assert.deepEqual(await usersOf(devices, '1', ['a', 'b']), [])
+  for (const name of ['empty.csv', 'empty.ndjson']) {
+    const empty = await runImport(name, '')
+    assert.equal(empty.code, 2, empty.out)
+    assert.match(empty.err, /the file is empty: nothing was imported/)
+  }
+})

@@ -102,3 +102,26 @@ test('bellwire attributes import reads CSV and NDJSON, and reports invalid lines
   assert.equal((await runImport('--file', join(folder, 'nothing.csv'))).code, 2)
   assert.match((await runImport('--file', '-')).err, /--format/)
 })
+
+test('an import that cannot be read unambiguously, or that is empty, exits with 2', async (t) => {
+  const operator = await startListOperator(t, (response) => void response.end(listOf([])))
+  const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
+  const folder = await temporary(t)
+  const runImport = async (name: string, text: string) => {
+    const file = join(folder, name)
+    await writeFile(file, text)
+    return run(t, ['attributes', 'import', '--brand', '1', '--url', url, '--file', file], {
+      BELLWIRE_KEY: adminKey.key,
+    })
+  }
+  const twice = await runImport('twice.csv', 'user_id,blocked,blocked\n9,true,false\n')
+  assert.equal(twice.code, 2, twice.out)
+  assert.match(twice.err, /two columns are named blocked/)
+  assert.equal((await get(`${url}/admin/attributes/1/9`)).status, 404)
+  for (const name of ['empty.csv', 'empty.ndjson']) {
+    const empty = await runImport(name, '')
+    assert.equal(empty.code, 2, empty.out)
+    assert.match(empty.err, /the file is empty: nothing was imported/)
+  }
+  assert.equal((await runImport('header.csv', 'user_id,blocked\n')).code, 0)
+})

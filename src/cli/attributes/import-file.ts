@@ -1,4 +1,5 @@
 import type { Client } from '../client.ts'
+import { CliError, exit } from '../exit.ts'
 import { chunks } from '../send/chunks.ts'
 import { each } from '../send/ranges.ts'
 
@@ -22,7 +23,7 @@ export interface ImportSummary {
 const maxRefused = 100
 const newline = 10
 
-/** Sends the file in idempotent requests of bounded size, in order, so that the last line of a user counts. */
+/** Sends the file in idempotent requests of bounded size, in order, so that the last line of a user counts. @throws if it is empty */
 export async function importFile({ stream, format, path, client, onProgress }: ImportFile): Promise<ImportSummary> {
   const summary: ImportSummary = { users: 0, changed: 0, refused_count: 0, refused: [] }
   const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson'
@@ -43,5 +44,7 @@ export async function importFile({ stream, format, path, client, onProgress }: I
     onProgress(bytesRead, summary.users)
     header ??= Buffer.alloc(0)
   }
+  // An export that failed must not look like a success.
+  if (header === undefined) throw new CliError(exit.usage, 'the file is empty: nothing was imported')
   return summary
 }

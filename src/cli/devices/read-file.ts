@@ -1,6 +1,7 @@
 // Reads a file of tokens in batches for requests: NDJSON with link records (row 18), or CSV with one token per row.
 
 import { parse } from 'csv-parse'
+import { checkColumns } from '../../runtime/csv-columns.ts'
 import { CliError, exit } from '../exit.ts'
 import { chunks } from '../send/chunks.ts'
 import { linesOf } from '../send/records.ts'
@@ -64,9 +65,16 @@ interface Row {
   readonly end: number
 }
 
+/** An export that failed must not look like a success. */
+const emptyFile = 'the file is empty: nothing was imported'
+
 async function* readNdjson(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
-  for await (const chunk of chunks(stream))
+  let isEmpty = true
+  for await (const chunk of chunks(stream)) {
+    isEmpty = false
     for (const { line, text } of linesOf(chunk)) yield { line, value: parseJson(text), end: chunk.bytesRead }
+  }
+  if (isEmpty) throw new CliError(exit.usage, emptyFile)
 }
 
 function parseJson(text: string): unknown {
@@ -78,7 +86,12 @@ function parseJson(text: string): unknown {
 }
 
 async function* readCsv(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
-  const parser = parse({ columns: true, bom: true, trim: true, skip_empty_lines: true, info: true })
+  let hasHeader = false
+  const columns = (header: readonly string[]): string[] => {
+    hasHeader = true
+    return checkColumns(header, columnNames)
+  }
+  const parser = parse({ columns, bom: true, trim: true, skip_empty_lines: true, info: true })
   const written = writeAll(stream, parser)
   try {
     for await (const { record, info } of parser as AsyncIterable<{
@@ -90,6 +103,7 @@ async function* readCsv(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
   } catch (error) {
     throw new CliError(exit.usage, `the file is not valid CSV: ${(error as Error).message}`)
   }
+  if (!hasHeader) throw new CliError(exit.usage, emptyFile)
 }
 
 async function writeAll(stream: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): Promise<void> {
@@ -105,6 +119,19 @@ async function writeAll(stream: AsyncIterable<Buffer>, parser: ReturnType<typeof
   }
 }
 
+/** The columns of a link record (row 18). Others are sent as they are. */
+const columnNames = [
+  'brand',
+  'user_id',
+  'timestamp',
+  'origin',
+  'token',
+  'channel',
+  'provider',
+  'kind',
+  'environment',
+  'app',
+]
 const tokenFields = ['token', 'channel', 'provider', 'kind', 'environment', 'app'] as const
 
 /** @returns the record, or the error as text */

@@ -78,6 +78,8 @@ export async function importUsers(stream: AsyncIterable<Buffer>, options: Import
     storing.catch(() => {})
   }
   await storing
+  if (format === 'csv' && !readers.csv)
+    throw new HttpError(400, 'the body is empty: its first line must name the columns')
   emit('crm.imported', { brand, users: answer.users, changed: answer.changed, refused: answer.refused_count })
   return answer
 }

@@ -2,7 +2,10 @@
 
 import { parse } from 'csv-parse/sync'
 import { isPrintable, mostText } from '../../contract/ids.ts'
+import { repeatedMember } from '../../contract/repeated-member.ts'
 import { shown } from '../../contract/shown.ts'
+import { sourceOf } from '../../contract/source.ts'
+import { checkColumns } from '../../runtime/csv-columns.ts'
 import { readTimestamp } from '../timestamp.ts'
 import { type Field, fields, type UserAttributes } from './users.ts'
 
@@ -27,6 +30,8 @@ export function readNdjsonLine(line: string, context: LineContext): ReadLine {
     return { invalid: `not JSON: ${(error as Error).message}` }
   }
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return { invalid: 'not a JSON object' }
+  const repeated = repeatedMember(sourceOf(line.trim()), 0)
+  if (repeated !== undefined) return { invalid: `the member ${shown(repeated)} occurs twice` }
   return readRecord(record as Record<string, unknown>, context)
 }
 
@@ -34,9 +39,10 @@ export interface CsvReader {
   read(line: string, context: LineContext): ReadLine
 }
 
-/** @param header the first line. @throws Error if it lacks the necessary columns */
+/** @param header the first line. @throws Error if it lacks the necessary columns, or a column is ambiguous */
 export function csvReader(header: string): CsvReader {
   const names = readCells(header.replace(/^\ufeff/, '')).map((name) => name.trim())
+  checkColumns(names, ['user_id', 'brand', 'updated_at', ...fields])
   if (!names.includes('user_id'))
     throw new Error(`the first line must name the columns, user_id among them; it is: ${header.slice(0, 200)}`)
   if (!names.some((name) => fields.includes(name as Field)))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { longestLine } from '../../../src/http/lines.ts'
-import { onEachEngine } from '../../support/engines.ts'
+import { onEachEngine, onSqlite } from '../../support/engines.ts'
 import { adminKey, get, post, startPlatform } from '../../support/sides.ts'
 import { importLines, ndjson } from '../platform.ts'
 
@@ -135,4 +135,18 @@ test('the attributes of one user are changed and read; invalid requests are refu
   assert.match((await importBody(url, '1', 'user_id,colour\n1,true', csv)).body.error, /no column is an attribute/)
   assert.match((await importBody(url, '1', '{}', ndjson, '?as_of=2999-01-01T00:00:00Z')).body.error, /past time/)
   assert.match((await post(path, { blocked: 'x' }, adminKey.key)).body.error, /^blocked is "x": give true or false$/)
+})
+
+onSqlite('an import in which it is unclear who is blocked is refused', async (t, store) => {
+  const { url } = await startPlatform(t, { store, lanes: [] })
+  for (const [body, error] of [
+    ['user_id,blocked,blocked\n9,true,false\n', /two columns are named blocked/],
+    ['user_id,Blocked,active\n9,true,false\n', /the column Blocked is unknown: write blocked/],
+    ['', /its first line must name the columns/],
+  ] as const) {
+    const answer = await importBody(url, '1', body, csv)
+    assert.deepEqual([answer.status, error.test(answer.body.error)], [400, true], JSON.stringify(answer.body))
+  }
+  const { body } = await importBody(url, '1', '{"user_id":"9","blocked":true,"blocked":false}\n', ndjson)
+  assert.match(body.refused[0].error, /the member "blocked" occurs twice/)
 })
