@@ -186,6 +186,7 @@ test('no files import each other in a circle', () => {
 /** The files that may reckon with clock.now(): with moments that people, other machines or the store know. */
 const reckonsWithMoments: Record<string, string> = {
   'runtime/retention.ts': 'how long stored rows are kept',
+  'attributes/file.ts': 'the age of a file',
   'providers/http/http.ts': 'the expiry of a message',
   'providers/apns/apns.ts': 'the expiry of a message',
   'providers/guard.ts': 'the end of a pause, for people',
