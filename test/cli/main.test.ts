@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { temporary } from '../support/sides.ts'
-import { run } from './bellwire.ts'
+import { run, runEach } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
 
 test('the help lists all commands, and each command has its own help with examples', async (t) => {
   const { code, out } = await run(t, ['--help'])
   assert.equal(code, 0)
-  for (const command of [
+  const commands = [
     'demo',
     'operator',
     'platform',
@@ -26,12 +26,22 @@ test('the help lists all commands, and each command has its own help with exampl
     'migrate',
     'config',
     'vapid',
-  ]) {
+  ]
+  const [options, words] = await Promise.all([
+    runEach(
+      t,
+      commands.map((command) => [command, '--help']),
+    ),
+    runEach(
+      t,
+      commands.map((command) => ['help', command]),
+    ),
+  ])
+  for (const [i, command] of commands.entries()) {
     assert.match(out, new RegExp(`^  ${command} `, 'm'))
-    const help = await run(t, [command, '--help'])
-    assert.equal(help.code, 0, command)
-    assert.match(help.out, /Examples:\n {2}/, command)
-    assert.equal((await run(t, ['help', command])).out, help.out)
+    assert.equal(options[i]?.code, 0, command)
+    assert.match(options[i]?.out ?? '', /Examples:\n {2}/, command)
+    assert.equal(words[i]?.out, options[i]?.out)
   }
 })
 
@@ -83,7 +93,7 @@ test('without a command the help is printed; a command without its subcommand is
 })
 
 test('a time option without a unit is refused', async (t) => {
-  for (const args of [
+  const lines = [
     ['doctor', '--timeout', '5'],
     ['send', '--file', 'x', '--timeout', '5'],
     ['send', '--file', 'x', '--patience', '5'],
@@ -93,10 +103,10 @@ test('a time option without a unit is refused', async (t) => {
     ['removals', 'list', '--patience', '5'],
     ['erase', '--brand', '1', '--user', 'x', '--patience', '5'],
     ['removals', 'confirm', 'fcm', '--for', '5'],
-  ]) {
-    const { code, err } = await run(t, args)
-    assert.equal(code, 2, args.join(' '))
-    assert.match(err, /Add the unit: 5s, 5min or 5h\./, args.join(' '))
+  ]
+  for (const [i, { code, err }] of (await runEach(t, lines)).entries()) {
+    assert.equal(code, 2, lines[i]?.join(' '))
+    assert.match(err, /Add the unit: 5s, 5min or 5h\./, lines[i]?.join(' '))
   }
 })
 

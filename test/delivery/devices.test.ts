@@ -7,7 +7,7 @@ import type { PushDevices } from '../../src/delivery/compose.ts'
 import type { Device } from '../../src/devices/device.ts'
 import type { OperatorOptions } from '../../src/operator/options.ts'
 import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import {
   accepted,
   away,
@@ -100,7 +100,7 @@ onEachEngine('a message is sent to every device of its user and brand, through t
     assert.ok(!JSON.stringify(details).includes(`"${token}"`), 'a token is in the answer')
 })
 
-onEachEngine('one device that accepts makes a message successful, and it is not sent again', async (t, store) => {
+onSqlite('one device that accepts makes a message successful, and it is not sent again', async (t, store) => {
   const { url, apns, fcm } = await start(t, store, { apns: () => gone, fcm: () => away })
   const one = element()
   const refused = await post(url + single, one)
@@ -117,7 +117,7 @@ onEachEngine('one device that accepts makes a message successful, and it is not 
   assert.equal(fcm.received.length, 2)
 })
 
-onEachEngine(
+onSqlite(
   'a message to a user without a device is failed with a clear reason; the same id of another brand is another user',
   async (t, store) => {
     const { url, apns, fcm } = await start(t, store)
@@ -158,7 +158,7 @@ onEachEngine('a named target is used only if it belongs to this user of this bra
   assert.deepEqual(tokens(apns), ['a-1', 'a-1'])
 })
 
-onEachEngine('an unregistered target is refused if its token is of another user or was unlinked', async (t, store) => {
+onSqlite('an unregistered target is refused if its token is of another user or was unlinked', async (t, store) => {
   const { url, book, fcm } = await start(t, store, {
     push: { unregisteredTargets: { kind: 'fcm_token' } },
     fcm: () => gone,
@@ -172,7 +172,7 @@ onEachEngine('an unregistered target is refused if its token is of another user 
   assert.deepEqual(book.dropped, [], 'a token that was never linked is not unlinked')
 })
 
-onEachEngine('a device that no service reaches is failed with a remedy, and raises one alert', async (t, store) => {
+onSqlite('a device that no service reaches is failed with a remedy, and raises one alert', async (t, store) => {
   const alert = event('provider.alert')
   const { url } = await start(t, store, { devices: [device({ kind: 'webpush' })] })
   const answer = await post(url + single, element())
@@ -181,7 +181,7 @@ onEachEngine('a device that no service reaches is failed with a remedy, and rais
   assert.match((await alert).error, /webpush/)
 })
 
-onEachEngine(
+onSqlite(
   'a message to an app or environment that is missing in the settings of its service is fatal, so it is not lost',
   async (t, store) => {
     const apns = witnessService('apns')
@@ -198,7 +198,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a slow service does not delay another service', async (t, store) => {
+onSqlite('a slow service does not delay another service', async (t, store) => {
   const gate = Promise.withResolvers<DeviceAnswer>()
   const { url, apns, fcm } = await start(t, store, {
     fcm: () => gate.promise,
@@ -218,7 +218,7 @@ onEachEngine('a slow service does not delay another service', async (t, store) =
   assert.equal((await slow).body.successful.length, 300)
 })
 
-onEachEngine('Retry-After of a service is passed on, and only messages for this service wait', async (t, store) => {
+onSqlite('Retry-After of a service is passed on, and only messages for this service wait', async (t, store) => {
   const { url, fcm } = await start(t, store, {
     fcm: () => ({ ...away, reason: 'rate_limited', retryAfterMs: 30_000 }),
   })
@@ -247,7 +247,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('before the first accepted send, a mismatch removes no device and loses no message', async (t, store) => {
+onSqlite('before the first accepted send, a mismatch removes no device and loses no message', async (t, store) => {
   const { url, book } = await start(t, store, {
     apns: ({ device: { token } }) => (token === 'a-2' ? accepted : mismatch),
   })
@@ -260,7 +260,7 @@ onEachEngine('before the first accepted send, a mismatch removes no device and l
   assert.equal(book.dropped.length, 1)
 })
 
-onEachEngine(
+onSqlite(
   'after a hundred removals no device is removed until a person confirms over HTTP; the messages are failed either way',
   async (t, store) => {
     const many = Array.from({ length: 150 }, (_, i) => device({ userId: `u${i}`, token: `a-${i}` }))
@@ -286,7 +286,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('one user with hundreds of dead tokens does not stop the removals', async (t, store) => {
+onSqlite('one user with hundreds of dead tokens does not stop the removals', async (t, store) => {
   const deadDevices = Array.from({ length: 200 }, (_, i) => device({ brand: '2', userId: 'mallory', token: `m-${i}` }))
   const { url, book, apns } = await start(t, store, {
     devices: [...deadDevices, device({ userId: '1002', token: 'dead' })],
@@ -301,7 +301,7 @@ onEachEngine('one user with hundreds of dead tokens does not stop the removals',
   assert.equal(book.dropped.at(-1)?.device.token, 'dead', 'removals go on for all other users')
 })
 
-onEachEngine(
+onSqlite(
   'a source that throws, returns malformed data or devices of another user makes messages fatal, and nothing is sent',
   async (t, store) => {
     const { url, book, apns } = await start(t, store)
@@ -325,7 +325,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a batch is one look-up for each brand', async (t, store) => {
+onSqlite('a batch is one look-up for each brand', async (t, store) => {
   const { url, book } = await start(t, store)
   await post(
     url + batch,
@@ -337,7 +337,7 @@ onEachEngine('a batch is one look-up for each brand', async (t, store) => {
   ])
 })
 
-onEachEngine('messages with unreadable content or to blocked users are failed and not sent', async (t, store) => {
+onSqlite('messages with unreadable content or to blocked users are failed and not sent', async (t, store) => {
   const { url, apns } = await start(t, store, { attributes: functionSource(['blocked'], () => ['1002']) })
   const wrong = await post(url + single, element({ user_id: '1001' }, { title: 7 }))
   assert.equal(wrong.status, 400)

@@ -6,7 +6,7 @@ import { defaultContentMapping } from '../../src/contract/content.ts'
 import { createTextWatch } from '../../src/delivery/text-watch.ts'
 import type { Events } from '../../src/runtime/events.ts'
 import { on } from '../../src/runtime/events.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { device, deviceBook, witnessService } from '../support/push-services.ts'
 import { element, get, post, startOperator } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
@@ -40,7 +40,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('if title or body is required, a message without both is failed and not sent', async (t, store) => {
+onSqlite('if title or body is required, a message without both is failed and not sent', async (t, store) => {
   const { service, options } = createPush()
   const content = { ...defaultContentMapping, required: true }
   const { url } = await startOperator(t, { store, push: options, content })

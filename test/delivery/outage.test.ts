@@ -14,7 +14,7 @@ import type { Provider } from '../../src/providers/provider.ts'
 import type { DeviceAnswer } from '../../src/providers/push-service.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { op, statement } from '../../src/store/statement.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { accepted, away, device, deviceBook, type WitnessService, witnessService } from '../support/push-services.ts'
 import { pathTo } from '../support/send-path.ts'
 import { type Answer, element, keys, post, witness } from '../support/sides.ts'
@@ -61,7 +61,7 @@ const elements = (count: number, over: object = {}): object[] =>
   Array.from({ length: count }, () => element({ ...over }))
 const retryAfterOf = ({ headers }: Answer): number => Number(headers.get('retry-after'))
 
-onEachEngine('attempts that are refused during a pause write nothing, and have a Retry-After', async (t, store) => {
+onSqlite('attempts that are refused during a pause write nothing, and have a Retry-After', async (t, store) => {
   const apns = witnessService('apns', () => pausedFor(60_000))
   const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns]))
   const first = element()
@@ -96,7 +96,7 @@ onEachEngine('while a push service hangs, only messages that were sent to it lea
   assert.ok(refusals <= called && sends <= called, JSON.stringify({ refusals, sends }))
 })
 
-onEachEngine('a delivered message is answered with its identifier even during a pause', async (t, store) => {
+onSqlite('a delivered message is answered with its identifier even during a pause', async (t, store) => {
   let answer: DeviceAnswer = accepted
   const apns = witnessService('apns', () => answer)
   const { single, batch } = await serveProvider(t, store, devicesOf([apns]))
@@ -113,7 +113,7 @@ onEachEngine('a delivered message is answered with its identifier even during a 
   assert.equal(mixed.headers.get('retry-after'), null, 'one of them was delivered')
 })
 
-onEachEngine('while one of two push services is paused, the other still gets its messages', async (t, store) => {
+onSqlite('while one of two push services is paused, the other still gets its messages', async (t, store) => {
   const apns = witnessService('apns')
   const fcm = witnessService('fcm_token', () => pausedFor(60_000))
   const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns, fcm]))
@@ -129,7 +129,7 @@ onEachEngine('while one of two push services is paused, the other still gets its
   assert.equal(fcm.received.length, 1)
 })
 
-onEachEngine('after a pause, one message is the probe; others are refused until it has a result', async (t, store) => {
+onSqlite('after a pause, one message is the probe; others are refused until it has a result', async (t, store) => {
   const answered = Promise.withResolvers<DeviceAnswer>()
   const called = Promise.withResolvers<true>()
   let calls = 0
@@ -159,7 +159,7 @@ onEachEngine('after a pause, one message is the probe; others are refused until 
   assert.equal((await batch(elements(50))).body.successful.length, 50)
 })
 
-onEachEngine(
+onSqlite(
   'a batch for a custom provider is refused before its claim too, and the Retry-After of the provider is passed on',
   async (t, store) => {
     const provider = witness(() => ({ ...away, retryAfterMs: 60_000 }))

@@ -18,7 +18,7 @@ import { openDatabase } from '../../src/store/open-database.ts'
 import { op } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { type DeviceTable, deviceTable, deviceTableMigrations } from '../support/device-table.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { accepted, gone, type WitnessService, witnessService } from '../support/push-services.ts'
 import { pathTo } from '../support/send-path.ts'
 import { event, until } from '../support/wait.ts'
@@ -115,7 +115,7 @@ for (const [how, named] of [
   })
 }
 
-onEachEngine('a message is not sent to a token that moved to another, excluded user', async (t, store) => {
+onSqlite('a message is not sent to a token that moved to another, excluded user', async (t, store) => {
   const s = await sendTwo(t, store, message('1', '1001'))
   s.excluded.add('1 1003')
   await s.table.link('1', 't-1', '1003')
@@ -135,7 +135,7 @@ onEachEngine('a message is not sent to a token that moved to another, excluded u
   )
 })
 
-onEachEngine('after a wait of over a second, suppression is checked again', async (t, store) => {
+onSqlite('after a wait of over a second, suppression is checked again', async (t, store) => {
   const s = await sendTwo(t, store, message('1', '1001'))
   s.excluded.add('1 1001')
   await s.waitUntilStale()
@@ -240,7 +240,7 @@ for (const [group, batch] of [
   ['turn', false],
   ['batch', true],
 ] as const)
-  onEachEngine(`one device that does not answer delays no other message of its ${group}`, async (t, store) => {
+  onSqlite(`one device that does not answer delays no other message of its ${group}`, async (t, store) => {
     const s = await sendThree(t, store, { batch })
     const settled: string[] = []
     t.after(on('message.settled', ({ ref }) => void settled.push(ref)))
@@ -313,7 +313,7 @@ onPostgres('when a process dies, only the messages that were not settled are unc
   )
 })
 
-onEachEngine('an attribute source that hangs for one brand delays no message of another brand', async (t, store) => {
+onSqlite('an attribute source that hangs for one brand delays no message of another brand', async (t, store) => {
   const database = await openDatabase(store, { migrations: deviceTableMigrations })
   t.after(() => database.close())
   const table = deviceTable(database)

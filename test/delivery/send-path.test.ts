@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { functionSource } from '../../src/attributes/function.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
 
 const single = '/channels/push/single'
@@ -93,7 +93,7 @@ for (const [how, invalidItem] of [
   })
 }
 
-onEachEngine('a lost answer is counted as uncertain', async (t, store) => {
+onSqlite('a lost answer is counted as uncertain', async (t, store) => {
   const push = witness((m) =>
     m.attempt === 1
       ? { category: 'fatal', reason: 'timeout', blame: 'provider', error: 'cut', rule: 'test', uncertain: true }
@@ -108,7 +108,7 @@ onEachEngine('a lost answer is counted as uncertain', async (t, store) => {
   assert.equal(summary.successful, 1)
 })
 
-onEachEngine(
+onSqlite(
   'messages to users who are excluded, blocked, inactive or without consent are failed with 422, in this brand only',
   async (t, store) => {
     const usersOf: Record<string, string[]> = {
@@ -148,7 +148,7 @@ onEachEngine(
   },
 )
 
-onEachEngine(
+onSqlite(
   'a source that throws or returns malformed data makes messages fatal, and nothing is sent until it answers',
   async (t, store) => {
     let behavior = 'throws'
@@ -179,7 +179,7 @@ onEachEngine(
   },
 )
 
-onEachEngine(
+onSqlite(
   'a message that was delivered before its user was excluded is still answered with its first identifier',
   async (t, store) => {
     let excluded: string[] = []
@@ -193,7 +193,7 @@ onEachEngine(
   },
 )
 
-onEachEngine(
+onSqlite(
   'a request is answered within its time budget; sending goes on, and the next request gets the result',
   async (t, store) => {
     let release: () => void = () => {}
@@ -214,7 +214,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('messages beyond the limit in progress are fatal, and the others are delivered', async (t, store) => {
+onSqlite('messages beyond the limit in progress are fatal, and the others are delivered', async (t, store) => {
   let release: () => void = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const push = witness(async (m) => {
@@ -236,7 +236,7 @@ onEachEngine('messages beyond the limit in progress are fatal, and the others ar
   assert.equal(answer.body.fatal.length, 2)
 })
 
-onEachEngine('a stop finishes the messages in progress and accepts no new ones', async (t, store) => {
+onSqlite('a stop finishes the messages in progress and accepts no new ones', async (t, store) => {
   let release: () => void = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const push = witness(async (m) => {
@@ -263,7 +263,7 @@ onEachEngine('the tracking headers of a request are stored with its messages', a
   assert.deepEqual(details.tracking, { 'x-fasttrack-id': 'track-1', 'x-fasttrack-triggerhash': 'h' })
 })
 
-onEachEngine('admin routes require a key with the right scope, and show only its brands', async (t, store) => {
+onSqlite('admin routes require a key with the right scope, and show only its brands', async (t, store) => {
   const reader = { name: 'reader', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['2'] } as const
   const { url } = await startOperator(t, { store, adminKeys: [adminKey, reader] })
   const { push_id } = (await post(url + single, element())).body

@@ -8,7 +8,7 @@ import { sqlSource } from '../../src/attributes/sql.ts'
 import { createSuppression } from '../../src/delivery/suppress.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import { messages } from '../suites/provider.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { createPlayers, playerQueries } from '../support/players.ts'
 import { element, get, post, startOperator, temporary, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -16,7 +16,7 @@ import { event, until } from '../support/wait.ts'
 const single = '/channels/push/single'
 const neverAborted = new AbortController().signal
 
-onEachEngine(
+onSqlite(
   'a user who is excluded after a successful send gets no further message; the first message keeps its identifier',
   async (t, store) => {
     const database = await createPlayers(store)
@@ -68,7 +68,7 @@ test('a source that answers after its timeout counts as unavailable: nothing is 
   assert.equal(push.received.length, 0)
 })
 
-onEachEngine('a replica with data older than max_lag counts as unavailable', async (t, store) => {
+onSqlite('a replica with data older than max_lag counts as unavailable', async (t, store) => {
   const database = await createPlayers(store)
   await database.run('create table heartbeat (at text)')
   await database.run("insert into heartbeat values ('2026-01-01T00:00:00Z')")

@@ -7,7 +7,7 @@ import { restPublisher } from '../../src/devices/channels/rest-publisher.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
 import type { Publishing } from '../../src/devices/outbox.ts'
 import { deviceOf } from '../suites/devices.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { adminKey, get, post, startOperator } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { foreignPlatform } from './foreign-platform.ts'
@@ -95,7 +95,7 @@ onEachEngine('the events of a user are published in order, even if the platform 
     )
 })
 
-onEachEngine(
+onSqlite(
   'row 19: an event that is answered with 400 is parked, listed and replayed, and the next one is published',
   async (t, store) => {
     let refuse = true
@@ -124,7 +124,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('an event that is answered with 500 delays only the events of its user', async (t, store) => {
+onSqlite('an event that is answered with 500 delays only the events of its user', async (t, store) => {
   let broken = true
   const platform = await foreignPlatform(t, (body) => (broken && body.user_id === 'a' ? 500 : 200))
   const { devices } = await start(t, store, platform.url)
@@ -139,7 +139,7 @@ onEachEngine('an event that is answered with 500 delays only the events of its u
   await until(() => platform.accepted().length === 30, { awaited: 'the events of the user are published' })
 })
 
-onEachEngine(
+onSqlite(
   'the lane is held while the platform is unavailable, and its events are published afterwards',
   async (t, store) => {
     const stopped = await foreignPlatform(t)
@@ -159,7 +159,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a wrong key raises an alert, and no event is lost', async (t, store) => {
+onSqlite('a wrong key raises an alert, and no event is lost', async (t, store) => {
   let keyAccepted = false
   const platform = await foreignPlatform(t, () => (keyAccepted ? 200 : 401))
   const { devices } = await start(t, store, platform.url)
@@ -170,7 +170,7 @@ onEachEngine('a wrong key raises an alert, and no event is lost', async (t, stor
   await until(() => platform.accepted().length === 1, { awaited: 'the event is published' })
 })
 
-onEachEngine('only firebase devices are published by default, and none with skip_publishing', async (t, store) => {
+onSqlite('only firebase devices are published by default, and none with skip_publishing', async (t, store) => {
   const platform = await foreignPlatform(t)
   const one = await start(t, store, platform.url)
   const own = nextEvent({ kind: 'http:own', token: 'own', id: 'own' })

@@ -1,11 +1,11 @@
 // The inbox checks whether its user may see notifications (design §5.3): for each list, new stream, and streamed notification.
 
 import assert from 'node:assert/strict'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { event } from '../support/wait.ts'
 import { deliver, follow, isReady, list, message, openStore, serveInbox, token } from './open-inbox.ts'
 
-onEachEngine('when a user is excluded, their open stream sends no further notification and ends', async (t, store) => {
+onSqlite('when a user is excluded, their open stream sends no further notification and ends', async (t, store) => {
   const database = await openStore(t, store)
   const excluded = new Set<string>()
   const allowed = async (brand: string, userId: string): Promise<boolean> => !excluded.has(`${brand}/${userId}`)
@@ -30,7 +30,7 @@ onEachEngine('when a user is excluded, their open stream sends no further notifi
   assert.equal((await follow(inbox, bearer)).response.statusCode, 403)
 })
 
-onEachEngine('while the check fails, a stream sends nothing; afterwards it sends what it missed', async (t, store) => {
+onSqlite('while the check fails, a stream sends nothing; afterwards it sends what it missed', async (t, store) => {
   const database = await openStore(t, store)
   let away = false
   let checks = 0

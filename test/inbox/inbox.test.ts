@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createInbox, inboxMigrations } from '../../src/inbox/inbox.ts'
 import { forgetNotifications } from '../../src/inbox/store.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { deliver, follow, isReady, list, message, openStore, origin, serveInbox, token } from './open-inbox.ts'
 
 onEachEngine('a notification is in the inbox of its user only, also if brands share user ids', async (t, store) => {
@@ -127,7 +127,7 @@ onEachEngine('retention deletes old notifications in batches, and numbers are ne
   assert.equal(page.last_event_id, '3')
 })
 
-onEachEngine('a request without a valid token is 401 with a remedy', async (t, store) => {
+onSqlite('a request without a valid token is 401 with a remedy', async (t, store) => {
   const inbox = await serveInbox(t, await openStore(t, store))
   for (const path of ['/app/inbox', '/app/inbox/stream']) {
     for (const [authorization, pattern] of [
@@ -144,7 +144,7 @@ onEachEngine('a request without a valid token is 401 with a remedy', async (t, s
   }
 })
 
-onEachEngine('a user who must not get messages gets neither the list nor a stream', async (t, store) => {
+onSqlite('a user who must not get messages gets neither the list nor a stream', async (t, store) => {
   const database = await openStore(t, store)
   let answers = true
   const inbox = await serveInbox(t, database, {
@@ -163,7 +163,7 @@ onEachEngine('a user who must not get messages gets neither the list nor a strea
   assert.equal((await list(inbox, await token('2', '1001'))).status, 503)
 })
 
-onEachEngine('browsers may call from the configured origins only, and only /app', async (t, store) => {
+onSqlite('browsers may call from the configured origins only, and only /app', async (t, store) => {
   const inbox = await serveInbox(t, await openStore(t, store))
   const preflight = (from: string, path: string): Promise<Response> =>
     fetch(inbox.url + path, {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createInbox } from '../../src/inbox/inbox.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { query } from '../support/services/postgres.ts'
 import {
   deliver,
@@ -209,7 +209,7 @@ onEachEngine("another user's notification cannot be marked", async (t, store) =>
   assert.deepEqual(unknown.body, { unseen: 1, unread: 1, unknown: ["' or 1=1 --"] })
 })
 
-onEachEngine('open streams get new counts when a notification expires', async (t, store) => {
+onSqlite('open streams get new counts when a notification expires', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database, { pingMs: 100 })
   const stays = message('1', '1001')
@@ -247,7 +247,7 @@ onEachEngine('an expired notification is neither listed, nor counted, nor stream
   assert.deepEqual(stream.refs, [lasting.ref])
 })
 
-onEachEngine('a message that expires before its delivery fails', async (t, store) => {
+onSqlite('a message that expires before its delivery fails', async (t, store) => {
   const database = await openStore(t, store)
   const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
   const late = message('1', '1001', { title: 'Yesterday', expires_at: '2020-01-01T00:00:00Z' })
@@ -255,7 +255,7 @@ onEachEngine('a message that expires before its delivery fails', async (t, store
   assert.deepEqual([result?.category, result?.writes], ['failed', undefined])
 })
 
-onEachEngine('an invalid request to mark is 400 and names the remedy', async (t, store) => {
+onSqlite('an invalid request to mark is 400 and names the remedy', async (t, store) => {
   const inbox = await serveInbox(t, await openStore(t, store))
   const bearer = await token('1', '1001')
   for (const [body, pattern] of [

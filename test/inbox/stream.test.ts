@@ -5,7 +5,7 @@ import { addOps } from '../../src/inbox/store.ts'
 import { on } from '../../src/runtime/events.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { query } from '../support/services/postgres.ts'
-import { event } from '../support/wait.ts'
+import { event, until } from '../support/wait.ts'
 import {
   deliver,
   type Followed,
@@ -187,13 +187,8 @@ onPostgres(
      insert into inbox (brand, user_id, seq, changed, ref, id, created_at) values ('1', '1001', 1, 1, 'late', '1', 0);
      select pg_sleep(0.7); commit`,
     )
-    for (;;) {
-      const [row] = await query(
-        store,
-        `select count(*)::int as sleepers from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()`,
-      )
-      if (Number(row?.sleepers) > 0) break
-    }
+    const sleepers = `select 1 from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()`
+    await until(async () => (await query(store, sleepers)).length > 0, { awaited: 'the uncommitted write' })
     const next = message('1', '1001')
     await Promise.all([deliver(database, [next]), sleeping])
     await stream.until(({ refs }) => refs.length === 2)

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { element, keys, post, startOperator, witness } from '../support/sides.ts'
 
 const single = '/channels/push/single'
 const batch = '/channels/push/batch'
 
-onEachEngine('an unreadable single request is 400 with an error, and nothing is sent', async (t, store) => {
+onSqlite('an unreadable single request is 400 with an error, and nothing is sent', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   const good = element()
@@ -52,7 +52,7 @@ onEachEngine('an unreadable single request is 400 with an error, and nothing is 
   assert.equal(push.received.length, 1)
 })
 
-onEachEngine('an invalid item of a batch is failed, and the other items are delivered', async (t, store) => {
+onSqlite('an invalid item of a batch is failed, and the other items are delivered', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   const good = [element(), element({ brand_id: 2 }), element()]
@@ -95,7 +95,7 @@ onEachEngine('large integers come back exactly, and strings stay strings', async
   )
 })
 
-onEachEngine('a batch that is not an array of messages is refused as a whole', async (t, store) => {
+onSqlite('a batch that is not an array of messages is refused as a whole', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   for (const body of ['', '{}', 'null', '[1', '[{"activity":{}}', `[${JSON.stringify(element())}] x`]) {
@@ -106,14 +106,14 @@ onEachEngine('a batch that is not an array of messages is refused as a whole', a
   assert.equal(push.received.length, 0)
 })
 
-onEachEngine('an empty batch is answered with three empty lists', async (t, store) => {
+onSqlite('an empty batch is answered with three empty lists', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const answer = await post(url + batch, '[]')
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.body, { successful: [], failed: [], fatal: [] })
 })
 
-onEachEngine('items beyond the maximum of a batch are fatal, and the others are delivered', async (t, store) => {
+onSqlite('items beyond the maximum of a batch are fatal, and the others are delivered', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push, limits: { batchMax: 9_000 } })
   const items = Array.from({ length: 10_000 }, () => element())
@@ -124,7 +124,7 @@ onEachEngine('items beyond the maximum of a batch are fatal, and the others are 
   assert.equal(push.received.length, 9_000)
 })
 
-onEachEngine('a 20 MB body is 413 and names the limit, and the server still works', async (t, store) => {
+onSqlite('a 20 MB body is 413 and names the limit, and the server still works', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const answer = await post(url + batch, Buffer.alloc(20 * 1024 * 1024, 0x20)).catch((error: Error) => error)
   // The server may close the connection while the body is being sent: HTTP allows both.
@@ -161,7 +161,7 @@ onEachEngine('two brands with the same user and activity ids are two messages', 
   )
 })
 
-onEachEngine('a wrong or missing key is 401 with a remedy; a brand of another key is 503', async (t, store) => {
+onSqlite('a wrong or missing key is 401 with a remedy; a brand of another key is 503', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   for (const path of [single, batch, '/channels/site/single', '/channels/site/batch']) {
@@ -181,7 +181,7 @@ onEachEngine('a wrong or missing key is 401 with a remedy; a brand of another ke
   assert.equal(push.received.length, 1)
 })
 
-onEachEngine('an unknown path is 404, and a wrong method is 405 with the allowed methods', async (t, store) => {
+onSqlite('an unknown path is 404, and a wrong method is 405 with the allowed methods', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const missing = await post(`${url}/channels/mail/single`, element())
   assert.equal(missing.status, 404)
@@ -192,7 +192,7 @@ onEachEngine('an unknown path is 404, and a wrong method is 405 with the allowed
   assert.equal(typeof ((await wrong.json()) as { error: string }).error, 'string')
 })
 
-onEachEngine('a compressed body is 415 with a remedy', async (t, store) => {
+onSqlite('a compressed body is 415 with a remedy', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const answer = await post(url + single, gzipSync(JSON.stringify(element())), keys.one.key, {
     'content-encoding': 'gzip',
@@ -201,7 +201,7 @@ onEachEngine('a compressed body is 415 with a remedy', async (t, store) => {
   assert.match(answer.body.error, /uncompressed/)
 })
 
-onEachEngine('a body that arrives too slowly is ended with 408 and delays no other request', async (t, store) => {
+onSqlite('a body that arrives too slowly is ended with 408 and delays no other request', async (t, store) => {
   const { url } = await startOperator(t, { store, limits: { bodyTimeoutMs: 1_000 } })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
@@ -218,7 +218,7 @@ onEachEngine('a body that arrives too slowly is ended with 408 and delays no oth
   assert.match(text, /"error":/)
 })
 
-onEachEngine('after an error, the connection can be used for the next request', async (t, store) => {
+onSqlite('after an error, the connection can be used for the next request', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   t.after(() => socket.destroy())
@@ -236,7 +236,7 @@ onEachEngine('after an error, the connection can be used for the next request', 
   assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
-onEachEngine('a provider that throws, hangs or returns malformed results makes messages fatal', async (t, store) => {
+onSqlite('a provider that throws, hangs or returns malformed results makes messages fatal', async (t, store) => {
   const { url } = await startOperator(t, {
     store,
     limits: { providerTimeoutMs: 300 },

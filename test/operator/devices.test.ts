@@ -9,7 +9,7 @@ import { createOperator } from '../../src/operator/create-operator.ts'
 import type { DeviceAnswer } from '../../src/providers/push-service.ts'
 import { on } from '../../src/runtime/events.ts'
 import { subscription } from '../devices/subscription.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { accepted, witnessService } from '../support/push-services.ts'
 import { type Answer, adminKey, element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -53,7 +53,7 @@ onEachEngine('an app links and unlinks the devices of its user, in the brand of 
   assert.equal((await post(`${url}/app/devices/unlink`, { tokens: [] }, undefined, one)).text, '{"accepted":0}')
 })
 
-onEachEngine('an app cannot act for another user, and the clock of its device does not matter', async (t, store) => {
+onSqlite('an app cannot act for another user, and the clock of its device does not matter', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })
   const one = await bearer('1')
   const other = await post(`${url}/app/devices/link`, { user_id: '2002', tokens: [fcm('t1')] }, undefined, one)
@@ -71,7 +71,7 @@ onEachEngine('an app cannot act for another user, and the clock of its device do
   assert.equal((await devicesOf(url, '1')).length, 1)
 })
 
-onEachEngine('an app must not send time, origin or skip_publishing: the error names the field', async (t, store) => {
+onSqlite('an app must not send time, origin or skip_publishing: the error names the field', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })
   for (const [name, value] of Object.entries({
     timestamp: '1999-01-01T00:00:00Z',
@@ -138,7 +138,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('an app links only devices that a push service reaches; a service links any kind', async (t, store) => {
+onSqlite('an app links only devices that a push service reaches; a service links any kind', async (t, store) => {
   const { url } = await startOperator(t, {
     store,
     app,
@@ -193,7 +193,7 @@ test('pages of an allowed origin pass the CORS preflight', async (t) => {
   }
 })
 
-onEachEngine(
+onSqlite(
   'a service links one record, an array, or lines; invalid records are reported, and the others are accepted',
   async (t, store) => {
     const { url } = await startOperator(t, { store, app, adminKeys })

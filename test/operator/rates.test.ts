@@ -6,7 +6,7 @@ import type { KeyRate } from '../../src/operator/options.ts'
 import { createSendLimits } from '../../src/operator/send-limits.ts'
 import { type Events, on } from '../../src/runtime/events.ts'
 import { createMetrics } from '../../src/runtime/metrics.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { element, get, keys, post, startOperator, witness } from '../support/sides.ts'
 
 const single = '/channels/push/single'
@@ -23,7 +23,7 @@ function startLimited(t: TestContext, rate: KeyRate, store?: string) {
   }))
 }
 
-onEachEngine('a single beyond the rate is 503 with Retry-After, never a 4xx, and leaves no row', async (t, store) => {
+onSqlite('a single beyond the rate is 503 with Retry-After, never a 4xx, and leaves no row', async (t, store) => {
   const { push, send, url } = await startLimited(t, { perSecond: 1 }, store)
   const items = Array.from({ length: 20 }, () => element())
   const answers = await Promise.all(items.map((item) => send(item)))
@@ -44,7 +44,7 @@ onEachEngine('a single beyond the rate is 503 with Retry-After, never a 4xx, and
     if (status === 200) assert.deepEqual(again[i]?.body, body, 'a delivered message is answered as before')
 })
 
-onEachEngine('a batch beyond the rate is 200, with the excess in fatal and Retry-After', async (t, store) => {
+onSqlite('a batch beyond the rate is 200, with the excess in fatal and Retry-After', async (t, store) => {
   const { push, send } = await startLimited(t, { perSecond: 2 }, store)
   const items = Array.from({ length: 6 }, () => element())
   const { status, body, headers } = await send(items, batch)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readReceiptToken, receiptToken } from '../../src/contract/receipt-token.ts'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 
 const secret = 'the-secret-of-the-receipt-tests-long-enough'
@@ -66,7 +66,7 @@ test('a report that is malformed, or has an expired token, is refused and change
   assert.deepEqual(await statusesOf(url, ref), ['sent'])
 })
 
-onEachEngine('a receipt token reports statuses of its own message, and of no other', async (t, store) => {
+onSqlite('a receipt token reports statuses of its own message, and of no other', async (t, store) => {
   const { url } = await startOperator(t, { ...options, store })
   const [ref, other] = [await sendOne(url), await sendOne(url)]
   const token = receiptToken(secret, { brand: '1', ref })

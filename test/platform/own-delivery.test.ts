@@ -7,7 +7,7 @@ import { refuseFatal } from '../../src/contract/refusals.ts'
 import type { LaneOptions, OwnDeliveryOptions } from '../../src/platform/options.ts'
 import { toLaneResults } from '../../src/platform/own-delivery.ts'
 import type { Result } from '../../src/providers/provider.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { accepted, away, gone, type WitnessService, witnessService, wrongKey } from '../support/push-services.ts'
 import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -104,7 +104,7 @@ onEachEngine('a lane delivers to the devices that operators linked, in its own b
   })
 })
 
-onEachEngine('a blocked or excluded user, and a user without consent, is never messaged', async (t, store) => {
+onSqlite('a blocked or excluded user, and a user without consent, is never messaged', async (t, store) => {
   const fcm = witnessService('fcm_token')
   const { url, enqueue, link, allow, settled } = await start(t, through(fcm), { store })
   for (const user of ['fine', 'blocked', 'excluded', 'unasked', 'unknown']) await link('1', user, `token of ${user}`)
@@ -144,7 +144,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a wrong credential loses no device and no message', async (t, store) => {
+onSqlite('a wrong credential loses no device and no message', async (t, store) => {
   let wrong = true
   const fcm = witnessService('fcm_token', () => (wrong ? wrongKey : accepted))
   const { url, enqueue, link, allow, settled } = await start(t, through(fcm), { store })

@@ -8,7 +8,7 @@ import type { RefusalReason } from '../../src/reconcile/answer-refused.ts'
 import { crmStoreMigrations } from '../../src/reconcile/crm/store.ts'
 import { readRun, requestRun, saveRun } from '../../src/reconcile/runs.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'
 import { adminKey, get, post } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -267,7 +267,7 @@ test('an operator without a server is unreachable', async (t) => {
   })
 })
 
-onEachEngine('after refused answers, the next good answer is compared', async (t, store) => {
+onSqlite('after refused answers, the next good answer is compared', async (t, store) => {
   const answers = ['{"error":"no"}', '{"users":["a"', listOf(['a'])]
   const operator = await startListOperator(t, (response) => void response.end(answers.shift()))
   const { url } = await startReconciling(t, store, operator.url)

@@ -87,7 +87,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('only the line with a value nested 100,000 levels deep is refused', async (t, store) => {
+onSqlite('only the line with a value nested 100,000 levels deep is refused', async (t, store) => {
   const { url } = await startPlatform(t, { store, lanes: [] })
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   const lines = [
@@ -108,7 +108,7 @@ onEachEngine('only the line with a value nested 100,000 levels deep is refused',
   assert.equal(one.status, 400)
 })
 
-onEachEngine('many lines in arbitrary chunks, with one line that is too long', async (t, store) => {
+onSqlite('many lines in arbitrary chunks, with one line that is too long', async (t, store) => {
   const { url } = await startPlatform(t, { store, lanes: [] })
   const lines = Array.from({ length: 12_000 }, (_, i) => JSON.stringify({ user_id: `u${i}`, blocked: i % 2 === 0 }))
   lines[5_000] = `{"user_id":"${'x'.repeat(longestLine + 600_000)}"}`
