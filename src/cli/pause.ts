@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import {
+  type LaneAnswer,
   type LaneCommandOptions,
   noteOf,
   postToPlatform,
@@ -11,7 +12,7 @@ import {
   withPlatform,
   withTarget,
 } from './lanes/platform-client.ts'
-import { phraseLanes } from './lanes/show-lanes.ts'
+import { type ListedLane, phraseLanes } from './lanes/show-lanes.ts'
 
 type Options = LaneCommandOptions & Targeted & { readonly activity?: string; readonly action?: string }
 
@@ -37,14 +38,35 @@ Examples:
 
 export function resumeCommand(): Command {
   return withPlatform(withPart(withTarget(new Command())), 'manage')
+    .option('--now', 'a held lane sends its next message now, and does not wait for its next try')
     .addHelpText('after', resumeHelp)
-    .action(async (lane: string | undefined, options: Options) => {
+    .action(async (lane: string | undefined, options: Options & { readonly now?: true }) => {
       const target = { ...targetOf(lane, options), ...partOf(options) }
-      const answer = await postToPlatform(options, '/admin/lanes/resume', target)
+      const answer = await postToPlatform(options, '/admin/lanes/resume', {
+        ...target,
+        ...(options.now && { now: true }),
+      })
       if (options.json) return console.log(JSON.stringify(answer))
-      if (answer.ended === 0) console.log(`${phraseTarget(target)} was not paused.`)
+      for (const line of phraseResumed(target, answer)) console.log(line)
       console.log(phraseLanes(answer.lanes))
     })
+}
+
+function phraseResumed(target: Target, { ended, tried, lanes }: LaneAnswer): string[] {
+  if (tried && tried.length > 0) return [`Trying now: ${tried.join(', ')}.`]
+  if (ended !== 0) return []
+  const others = lanes.flatMap((lane) => lane.pauses.map((pause) => phraseResume(lane.name, pause)))
+  const held = !tried && lanes.some(({ state }) => state === 'held')
+  return [
+    `${phraseTarget(target)} was not ${tried ? 'held' : 'paused'}.`,
+    ...others.map((command) => `Still paused. To resume: ${command}`),
+    ...(held ? ['It is held: add --now to try now.'] : []),
+  ]
+}
+
+function phraseResume(lane: string, { scope, activity, action }: ListedLane['pauses'][number]): string {
+  const part = activity !== undefined ? ` --activity ${activity}` : action !== undefined ? ` --action ${action}` : ''
+  return `bellwire resume ${scope === 'brand' ? `--brand ${lane.split('/', 1)[0]}` : lane}${part}`
 }
 
 const resumeHelp = `
@@ -54,6 +76,7 @@ Examples:
   bellwire resume 1/push
   bellwire resume --brand 1
   bellwire resume 1/push --activity 7
+  bellwire resume 1/push --now
 `
 
 const withPart = (command: Command): Command =>

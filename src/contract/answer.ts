@@ -36,12 +36,14 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   }
   const rule = `§7.1 ${status}`
   const text = error ?? `the operator answered ${status}`
-  if (status >= 400 && status <= 499) return { category: 'failed', reason: reasonOf(status), error: text, rule, answer }
+  const wait = retryAfterOf(wire) ?? (status === 429 ? 0 : undefined)
+  const evidence = { rule, answer, ...(wait !== undefined && { retryAfterMs: wait }) }
+  if (status >= 400 && status <= 499) return { category: 'failed', reason: reasonOf(status), error: text, ...evidence }
   // Row 59: the operator works, and a push service behind it does not.
   if (status === 503 && service !== undefined)
-    return { ...fatal('message', 'unavailable', text, { rule, answer }, retryAfterOf(wire)), service }
+    return { ...fatal('message', 'unavailable', text, { rule, answer }, wait), service }
   // A 500 may be caused by this message or by an outage: the lane finds out. All other statuses are an outage.
-  return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), text, { rule, answer }, retryAfterOf(wire))
+  return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), text, { rule, answer }, wait)
 }
 
 const untracked = (rule: string, channel: Channel): string => `${rule} without ${identifierOf[channel]} (row 6)`

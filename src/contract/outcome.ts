@@ -26,6 +26,8 @@ export interface Failed extends Evidence {
   readonly category: 'failed'
   readonly reason: Reason
   readonly error: string
+  /** The operator asked for a pause: the lane waits before its next message. 0: for as long as its backoff. */
+  readonly retryAfterMs?: number
   readonly ref?: string
 }
 
@@ -36,6 +38,8 @@ export interface Fatal extends Evidence {
   /** message: retry it. call: split the call to isolate the guilty message. provider: hold the lane and count no attempt. */
   readonly blame: 'message' | 'call' | 'provider'
   readonly retryAfterMs?: number
+  /** There was no connection, so another attempt costs the other side nothing. */
+  readonly unconnected?: true
   /** With blame 'message': the push service that the message waits for. Messages for other services go on (row 59). */
   readonly service?: string
   /** The request was written and no answer came: the message may have arrived. */

@@ -146,7 +146,7 @@ function lost(
     blame: 'provider',
     rule: `row 8: ${written ? 'answer lost' : 'no connection'}`,
     error: `${name}: ${late ? 'no answer in time' : messageOf(error)}`,
-    ...(written && { uncertain: true }),
+    ...(written ? { uncertain: true } : { unconnected: true }),
   }
 }
 

@@ -20,6 +20,8 @@ export interface ClassifiedOutcomes {
   /** Whether only a working provider gives this answer. */
   readonly worked: boolean
   readonly delivered: boolean
+  /** A failed outcome with which the operator asked for a pause. */
+  readonly pauseAsked: Failed | undefined
   /** For each final outcome, in order: whether it is a refusal that is rarely the message's fault. */
   readonly refusals: readonly boolean[]
 }
@@ -33,6 +35,7 @@ export function classifyOutcomes(
   const writes: Op[] = []
   const refusals: boolean[] = []
   let delivered = false
+  let pauseAsked: Failed | undefined
   for (let i = 0; i < items.length; i++) {
     const item = items[i] as BufferedItem
     const outcome = outcomes[i] as HandledOutcome
@@ -42,10 +45,12 @@ export function classifyOutcomes(
       continue
     }
     delivered ||= outcome.category === 'successful'
+    if (outcome.category === 'failed' && outcome.retryAfterMs !== undefined) pauseAsked = outcome
     final.push(finalItem(item, outcome))
     refusals.push(isRefusal(outcome))
   }
-  return { final, fatal, writes, worked: final.length > 0 || fatal.message.length > 0, delivered, refusals }
+  const worked = final.length > 0 || fatal.message.length > 0
+  return { final, fatal, writes, worked, delivered, pauseAsked, refusals }
 }
 
 /** An item with its final outcome. If it failed, `failed` is its row for Failed Actions. */

@@ -5,13 +5,13 @@ import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { controlTopic } from './wake-topics.ts'
+import { controlTopic, probeTopic } from './wake-topics.ts'
 
 /**
  * pause: stops every call of the scope. activity, action: holds back the messages of one activity_id or action_id. setting:
- * replaces the configured value of one setting of a lane.
+ * replaces the configured value of one setting of a lane. hold: the provider of a lane asked for a pause.
  */
-export type ControlKind = 'pause' | 'activity' | 'action' | 'setting'
+export type ControlKind = 'pause' | 'activity' | 'action' | 'setting' | 'hold'
 
 export interface ControlKey {
   /** One lane ('1/push'), or all lanes of a brand ('1/'). */
@@ -120,7 +120,7 @@ export async function setControls(database: Database, controls: readonly NewCont
     ),
     ...wakeOps(database, controls),
   ])
-  for (const control of controls) emit('control.set', control)
+  for (const control of controls.filter(isOfPeople)) emit('control.set', control)
 }
 
 /** Ends controls and wakes the owners of their lanes. @returns the controls that existed */
@@ -131,15 +131,26 @@ export async function endControls(
 ): Promise<readonly ControlKey[]> {
   const rows = keys.map(({ scope, kind, name }) => [scope, kind, name])
   const [ended] = await database.commit([op(deleteControls, rows), ...wakeOps(database, keys)])
-  for (const key of ended) emit('control.ended', { ...key, by })
+  for (const key of ended.filter(isOfPeople)) emit('control.ended', { ...key, by })
   return ended
+}
+
+/** Ends the pauses that the providers of these lanes asked for, and wakes the owners of the lanes to send a probe. */
+export async function probeLanes(database: Database, lanes: readonly string[]): Promise<void> {
+  await database.commit([
+    op(
+      deleteControls,
+      lanes.map((lane) => [lane, 'hold', '']),
+    ),
+    ...lanes.map((lane) => database.wake(probeTopic(lane))),
+  ])
 }
 
 /** Deletes expired controls, unless they were set again. */
 export async function expireControls(database: Database, expired: readonly Control[]): Promise<void> {
   const rows = expired.map(({ id, expiresAt = null }) => [id, expiresAt])
   const [ended] = await database.commit([op(deleteExpired, rows)])
-  for (const key of ended) emit('control.ended', { ...key, by: 'expiry' })
+  for (const key of ended.filter(isOfPeople)) emit('control.ended', { ...key, by: 'expiry' })
 }
 
 /** Reads the controls of these scopes, also those that have expired and are not deleted yet. */
@@ -157,6 +168,9 @@ export async function readControls(database: Database, scopes: readonly string[]
     ...(expiresAt !== null && { expiresAt }),
   }))
 }
+
+/** Whether people see the control: a hold is a state of its lane. */
+export const isOfPeople = ({ kind }: Pick<ControlKey, 'kind'>): boolean => kind !== 'hold'
 
 export const isExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: NewControl, now: number): boolean =>
   expiresAt <= now

@@ -2,7 +2,7 @@ import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
 import { cancelWaiting, forgetCancellations, listCancellations } from './cancellations.ts'
-import { type ControlKey, endControls, isInScope, setControls } from './controls.ts'
+import { type ControlKey, endControls, isInScope, probeLanes, setControls } from './controls.ts'
 import { decideFailed, previewFailed } from './decide-failed.ts'
 import { createDivision } from './division.ts'
 import { enqueueItems, enqueueOps } from './enqueue.ts'
@@ -78,6 +78,7 @@ export function createQueue(
       await refreshControls(keys)
       return ended
     },
+    probeLanes: (lanes) => probeLanes(database, lanes),
     countSelected: (lane, selection, after) => countSelected(database, lane, selection, after),
     async cancelWaiting(cancellations) {
       await cancelWaiting(database, cancellations)

@@ -1,6 +1,8 @@
 // Sends the items of a lane: cuts batches from the buffer, starts calls, and decides the next step from the outcomes. Its
 // state is in memory and is dropped when the lane is lost.
 
+import type { Fatal } from '../contract/outcome.ts'
+import { longestRetryAfterMs } from '../runtime/backoff.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { AttemptBuffer } from './attempt-buffer.ts'
@@ -37,6 +39,8 @@ export interface DispatcherOptions {
   readonly wake: () => void
   /** Pauses the lane until a person resumes it, and alerts. */
   readonly pause: (reason: string) => void
+  /** Stores a pause that the provider asked for, so that a restart does not end it. */
+  readonly storeHold: (forMs: number, reason: string) => void
 }
 
 export interface Dispatcher {
@@ -48,8 +52,14 @@ export interface Dispatcher {
   endOverdueCalls(now: number): number
   readonly calls: number
   readonly inFlight: number
-  readonly heldSince: number | undefined
-  readonly lastError: string | undefined
+  /** The times are by clock.steady(). */
+  readonly hold: { readonly since: number; readonly until: number; readonly reason: string } | undefined
+  /** `at`: epoch milliseconds. */
+  readonly lastError: { readonly error: string; readonly at: number } | undefined
+  /** Begins with a pause that the provider asked an earlier owner of the lane for. */
+  continuePause(forMs: number, reason: string): void
+  /** Ends the wait of a held lane. */
+  probeNow(): void
   /** Why this item is not delivered yet. Undefined: it was not tried, or the reason was dropped from memory. */
   findWaitReason(seq: number): WaitReason | undefined
 }
@@ -77,7 +87,7 @@ interface ScheduledRetries {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { lane, handle, buffer, attempts, settleWriter, signal, lost, wake, pause } = options
+  const { lane, handle, buffer, attempts, settleWriter, signal, lost, wake, pause, storeHold } = options
   const ordered = lane.order === 'lane'
   const byUser = lane.order === 'user'
   const blockedUsers = createBlockedUsers()
@@ -95,7 +105,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let splitCallRunning = false
   const waitReasons = createWaitReasons()
   let holdReason: WaitReason | undefined
-  let lastError: string | undefined
+  let alerted = false
+  let lastError: Dispatcher['lastError']
   /** An ordered lane starts no call before this time. */
   let blockedUntil = 0
   /** Limits a batch further. Halved when batches fail although a probe succeeded, doubled by each batch that succeeds. */
@@ -191,8 +202,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function applyOutcomes(kind: CallKind, items: readonly BufferedItem[], outcomes: readonly HandledOutcome[]): void {
     const now = clock.steady()
-    const { final, fatal, writes, worked, delivered, refusals } = classifyOutcomes(items, outcomes)
-    if (worked) recordAnswer(kind, delivered, now)
+    const { final, fatal, writes, worked, delivered, pauseAsked, refusals } = classifyOutcomes(items, outcomes)
+    if (pauseAsked) startHold(kind, pauseAsked, pauseAsked.retryAfterMs, now)
+    else if (worked) recordAnswer(kind, delivered, now)
     const retries = [
       // Row 59: an outage of a push service counts no attempt.
       ...fatal.message.map((each) => ({ ...each, counts: each.outcome.service === undefined })),
@@ -202,7 +214,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { givenUp, postponed } = scheduleRetries(retries, items, now)
     const result = { final: [...final, ...givenUp], postponed, writes }
     attempts.release([...result.final, ...postponed])
-    lastError = result.final.findLast(({ failed }) => failed)?.failed?.error ?? lastError
+    const { error } = result.final.findLast(({ failed }) => failed)?.failed ?? {}
+    if (error !== undefined) noteError(error)
     if (result.final.length + postponed.length + writes.length > 0) settleWriter.add(result)
     pauseAfterRefusals(refusals)
   }
@@ -210,6 +223,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function recordAnswer(kind: CallKind, delivered: boolean, now: number): void {
     const heldMs = health.recordAnswer({ probe: kind === 'probe', batch: kind === 'batch', delivered }, now)
     if (heldMs !== undefined) emit('lane.released', { lane: lane.name, heldMs })
+    alerted = alerted && health.hold !== undefined
     if (kind === 'batch') batchMax = batchMax < settings.max ? batchMax * 2 : Number.POSITIVE_INFINITY
   }
 
@@ -245,18 +259,40 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function holdLane(kind: CallKind, fatals: readonly FatalItem[], now: number): void {
     const probe = kind === 'probe'
     if (kind === 'batch' && !health.hold && health.recovering) batchMax = Math.ceil(fatals.length / 2)
-    const { reason, error } = (fatals[0] as FatalItem).outcome
     const retryAfterMs = Math.max(...fatals.map(({ outcome }) => outcome.retryAfterMs ?? 0))
-    const forMs = health.recordOutage({ probe }, now, retryAfterMs)
-    lastError = error
-    holdReason = { reason, error }
-    if (forMs !== undefined) emit('lane.held', { lane: lane.name, reason: error, forMs })
+    startHold(kind, (fatals[0] as FatalItem).outcome, retryAfterMs, now)
     const items = fatals.map(({ item }) => item)
     const [first] = items as [BufferedItem]
     // Another message must probe next: this message may itself be the cause.
     if (probe && byUser) buffer.requeueWithSimilar(items, (item) => orderingUser(item) === orderingUser(first))
     else buffer.requeue(items, probe && !ordered ? 'end' : 'front')
     requeueSplitParts()
+  }
+
+  /** Holds the lane, for at least as long as the provider asked for. */
+  function startHold(
+    kind: CallKind,
+    { reason, error, unconnected }: WaitReason & Pick<Fatal, 'unconnected'>,
+    retryAfterMs = 0,
+    now: number,
+  ): void {
+    const forMs = health.recordOutage({ probe: kind === 'probe', unconnected: unconnected === true }, now, retryAfterMs)
+    noteError(error)
+    holdReason = { reason, error }
+    if (forMs === undefined) return
+    emit('lane.held', { lane: lane.name, reason: error, forMs })
+    if (retryAfterMs > 0) storeHold(Math.min(retryAfterMs, longestRetryAfterMs), error)
+    if (reason !== 'misconfigured' || alerted) return
+    alerted = true
+    emit('provider.alert', {
+      provider: lane.name,
+      error,
+      remedy: `correct the key or the address of the lane; its messages wait, and bellwire resume ${lane.name} --now tries again at once`,
+    })
+  }
+
+  function noteError(error: string): void {
+    lastError = { error, at: clock.now() }
   }
 
   function requeueSplitParts(): void {
@@ -266,7 +302,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** Halves the batch, until the guilty message is alone. In an ordered lane, the next batch is half as large. */
   function splitBatch(fatals: readonly FatalItem[]): void {
     const items = buffer.sift(fatals.map(({ item }) => item))
-    lastError = (fatals[0] as FatalItem).outcome.error
+    noteError((fatals[0] as FatalItem).outcome.error)
     const half = Math.ceil(items.length / 2)
     if (ordered || byUser) {
       batchMax = half
@@ -285,7 +321,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const requeued = new Set<BufferedItem>()
     const usersWithRetry = new Set<string>()
     for (const { item, outcome, counts } of retries) {
-      lastError = outcome.error
+      noteError(outcome.error)
       const { delayed, totalBytes, freeBytes } = buffer
       const memoryFull =
         delayed >= maxDelayed.items || totalBytes >= maxDelayed.bytes || freeBytes <= 0 || attempts.full
@@ -330,7 +366,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (health.recordFinal(isRefusal && batchLimits(settings).max === 1) < limit) continue
       health.recordFinal(false)
       pause(
-        `${limit} messages in a row were refused (${lastError}): correct the key or the address, then resume the lane; the refused messages are in Failed Actions and can be replayed`,
+        `${limit} messages in a row were refused (${lastError?.error}): correct the key or the address, then resume the lane; the refused messages are in Failed Actions and can be replayed`,
       )
     }
   }
@@ -345,11 +381,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     get inFlight() {
       return running.items
     },
-    get heldSince() {
-      return health.hold?.since
+    get hold() {
+      return health.hold && { ...health.hold, reason: holdReason?.error ?? '' }
     },
     get lastError() {
       return lastError
+    },
+    continuePause(forMs, error) {
+      const now = clock.steady()
+      health.continuePause(forMs, now)
+      noteError(error)
+      holdReason = { reason: 'unavailable', error }
+      emit('lane.held', { lane: lane.name, reason: error, forMs })
+    },
+    probeNow() {
+      health.probeNow(clock.steady())
+      blockedUntil = 0
     },
     findWaitReason: (seq) => (health.hold ? holdReason : waitReasons.get(seq)),
   }

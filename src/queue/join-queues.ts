@@ -74,6 +74,9 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
       )
       return ended.flat()
     },
+    async probeLanes(lanes) {
+      await inEach(lanes, itself, (queue, own) => queue.probeLanes(own))
+    },
     countSelected: (lane, selection, after) => queueOf(lane).countSelected(lane, selection, after),
     async cancelWaiting(cancellations) {
       await inEach(cancellations, laneOf, (queue, own) => queue.cancelWaiting(own))

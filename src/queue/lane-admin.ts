@@ -93,14 +93,31 @@ export function laneAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
       method: 'POST',
       url: '/admin/lanes/resume',
       scope: 'manage',
-      says: 'Ends the pause of a lane, a brand, an activity or an action, and returns how many pauses ended. Other pauses of the same messages stay.',
-      body: Type.Object({ ...target, ...pausedPart }, closed),
-      gives: Type.Object({ ended: whole(), ...Lanes.properties }),
+      says: 'Ends the pause of a lane, a brand, an activity or an action, and returns how many pauses ended. Other pauses of the same messages stay. With `now`, held lanes send their next message at once.',
+      body: Type.Object(
+        {
+          ...target,
+          ...pausedPart,
+          now: Type.Optional(
+            Type.Boolean({
+              description: 'Held lanes send their next message now, and do not wait until next_try_at.',
+            }),
+          ),
+        },
+        closed,
+      ),
+      gives: Type.Object({
+        ended: whole(),
+        tried: Type.Optional(Type.Array(Type.String(), { description: 'With `now`: the lanes that were held' })),
+        ...Lanes.properties,
+      }),
       refuses: { 404: noSuchLane },
       async handler({ body }, key) {
         const { scope, targets } = findTargets(lanes, body, key)
+        const held = body.now ? await findHeld(targets) : undefined
         const ended = await queue.endControls([pauseOf(scope, body)], key.name)
-        return { ended: ended.length, ...(await showLanes(targets)) }
+        if (held) await queue.probeLanes(targets.map(({ name }) => name))
+        return { ended: ended.length, ...(held && { tried: held }), ...(await showLanes(targets)) }
       },
     }),
     adminRoute({
@@ -182,6 +199,14 @@ async function refuseTooMany(targets: readonly LaneService[], pause: ControlKey)
       409,
       `there are ${mostItemPauses} pauses of activities and actions already: resume some, or pause the lane`,
     )
+}
+
+/** The lanes that are held, as far as this process knows: only the owner of a lane does. */
+async function findHeld(lanes: readonly LaneService[]): Promise<string[]> {
+  const states = await Promise.all(lanes.map(({ state }) => state()))
+  return states
+    .filter(({ nextTryAt, state }) => nextTryAt !== undefined || state === 'elsewhere')
+    .map(({ name }) => name)
 }
 
 /** The author, the reason and the expiry of a change. */

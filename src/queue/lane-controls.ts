@@ -6,7 +6,16 @@ import { emit } from '../runtime/events.ts'
 import { createLoop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
 import { readOpenCancellations } from './cancellations.ts'
-import { type Control, expireControls, isExpired, itself, readControls, scopesOf, setControls } from './controls.ts'
+import {
+  type Control,
+  expireControls,
+  isExpired,
+  itself,
+  type NewControl,
+  readControls,
+  scopesOf,
+  setControls,
+} from './controls.ts'
 import { configuredSettings, effectiveSettings } from './lane-settings.ts'
 import { findItemPause, pausesItems } from './paused-items.ts'
 import type { Lane, LaneSettings } from './queue.ts'
@@ -23,6 +32,8 @@ export interface LaneControls {
   readonly findItemPause: ((key: string) => Control | undefined) | undefined
   /** The cancellations that are not done, the oldest first. */
   readonly cancellations: readonly Cancellation[]
+  /** The pause that the provider asked an earlier owner of the lane for. */
+  readonly hold: Control | undefined
   /** The pauses of activities and actions. */
   readonly itemPauses: readonly Control[]
   start(): void
@@ -34,6 +45,8 @@ export interface LaneControls {
   refresh(): Promise<void>
   /** Pauses the lane at once, and stores the pause. */
   pauseLane(reason: string): void
+  /** Stores a pause that the provider asked for. */
+  storeHold(forMs: number, reason: string): void
   stop(): Promise<void>
 }
 
@@ -57,6 +70,7 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
   let controls: readonly Control[] | undefined
   /** The reason of a pause by the lane itself that is not stored yet. */
   let unstoredReason: string | undefined
+  let unstoredHold: NewControl | undefined
   let paused = false
   let readAt = Number.NEGATIVE_INFINITY
   let refreshing: (() => void)[] = []
@@ -76,9 +90,10 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
   })
 
   async function readAgain(): Promise<number> {
-    const reason = unstoredReason
+    const [reason, hold] = [unstoredReason, unstoredHold]
     if (reason !== undefined)
       await setControls(database, [{ scope: lane, kind: 'pause', name: '', by: itself, reason }])
+    if (hold) await setControls(database, [hold])
     const [stored, open] = await Promise.all([
       readControls(database, scopesOf(lane)),
       readOpenCancellations(database, lane),
@@ -92,6 +107,7 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
     settings = effectiveSettings(served, controls)
     findPauseOf = findItemPause(controls)
     if (unstoredReason === reason) unstoredReason = undefined
+    if (unstoredHold === hold) unstoredHold = undefined
     reportPause()
     if (describeState() !== before) onChange()
     onRead()
@@ -125,6 +141,9 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
     get cancellations() {
       return cancellations
     },
+    get hold() {
+      return controls?.find(({ kind }) => kind === 'hold')
+    },
     get itemPauses() {
       return controls?.filter(pausesItems) ?? []
     },
@@ -154,6 +173,10 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
         error: `the lane is paused: ${reason}`,
         remedy: `correct the key or the address, then: bellwire resume ${lane}`,
       })
+      loop.wake()
+    },
+    storeHold(forMs, reason) {
+      unstoredHold = { scope: lane, kind: 'hold', name: '', by: itself, reason, expiresAt: clock.now() + forMs }
       loop.wake()
     },
     async stop() {

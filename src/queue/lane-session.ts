@@ -24,6 +24,8 @@ export interface LaneSession {
   wakeReader(source: NewItemSource): void
   /** Reads items whose wake-up was lost, and the controls if they were not read lately. */
   sweep(): void
+  /** Ends the wait of a held lane. */
+  probeNow(): void
   /** Starts no new calls. Resolves when the running calls are answered and settled. */
   drain(): Promise<void>
   /** Stops at once and drops all unsettled results. */
@@ -47,6 +49,7 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
   const movingItems = new Set<BufferedItem>()
   let draining = false
   let dueTimesLimited = false
+  let holdContinued = false
   const drainListeners: (() => void)[] = []
 
   // After the end, the next owner sends the unsettled items: the settle writer must not retry.
@@ -93,6 +96,7 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
     lost,
     wake: wakeCalls,
     pause: controls.pauseLane,
+    storeHold: controls.storeHold,
   })
   const reader = createLaneReader(
     database,
@@ -116,6 +120,7 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
     turn: () => {
       if (lost.aborted) return Number.POSITIVE_INFINITY
       settleAside()
+      if (controls.known) continueHold()
       const mayCall = controls.known && !controls.pause && !draining
       const waitMs = mayCall ? dispatcher.startCalls(clock.steady()) : dispatcher.endOverdueCalls(clock.steady())
       if (reader.hasWork) readLoop.wake()
@@ -138,6 +143,14 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
       return examined || released ? 0 : waitMs
     },
   })
+
+  /** A pause that the provider asked an earlier owner of the lane for goes on. */
+  function continueHold(): void {
+    if (holdContinued) return
+    holdContinued = true
+    const { hold } = controls
+    if (hold) dispatcher.continuePause((hold.expiresAt ?? 0) - clock.now(), hold.reason)
+  }
 
   function wakeCalls(): void {
     callLoop.wake()
@@ -186,6 +199,10 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
       reader.sweep()
       readLoop.wake()
       controls.readIfOld()
+    },
+    probeNow() {
+      dispatcher.probeNow()
+      wakeCalls()
     },
     async drain() {
       draining = true

@@ -1,7 +1,7 @@
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { isExpired, readControls, scopesOf } from './controls.ts'
+import { isExpired, isOfPeople, readControls, scopesOf } from './controls.ts'
 import type { LaneSession } from './lane-session.ts'
 import { effectiveSettings } from './lane-settings.ts'
 import { countPaused, pausedDueAt, pausesItems } from './paused-items.ts'
@@ -40,21 +40,22 @@ export async function readLaneState(
   ])
   const { items = 0, oldest = null } = counted ?? {}
   const now = clock.now()
-  const controls = stored.filter((control) => !isExpired(control, now))
+  const controls = stored.filter((control) => isOfPeople(control) && !isExpired(control, now))
   const isPaused = controls.some(({ kind }) => kind === 'pause') || session?.controls.pause !== undefined
-  const heldSince = session?.dispatcher.heldSince
-  const lastError = session?.dispatcher.lastError
+  const { hold, lastError } = session?.dispatcher ?? {}
+  const steady = clock.steady()
   return {
     name,
     waiting: items,
     oldestAgeMs: oldest === null ? 0 : Math.max(0, now - oldest),
     owned: session !== undefined,
-    state: isPaused ? 'paused' : !session ? 'elsewhere' : heldSince === undefined ? 'running' : 'held',
-    heldForMs: heldSince === undefined ? 0 : clock.steady() - heldSince,
+    state: isPaused ? 'paused' : !session ? 'elsewhere' : hold ? 'held' : 'running',
+    heldForMs: hold ? steady - hold.since : 0,
+    ...(hold && { heldReason: hold.reason, nextTryAt: now + Math.max(0, hold.until - steady) }),
     inFlight: session?.dispatcher.inFlight ?? 0,
     controls,
     heldBack: new Map(controls.filter(pausesItems).map(({ id }) => [id, paused.get(pausedDueAt({ id })) ?? 0])),
     settings: effectiveSettings(lane, controls),
-    ...(lastError !== undefined && { lastError }),
+    ...(lastError && { lastError: lastError.error, lastErrorAt: lastError.at }),
   }
 }

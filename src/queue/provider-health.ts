@@ -23,10 +23,19 @@ export interface ProviderHealth {
   /**
    * Records a failure that the provider is to blame for. The longest Retry-After of all answers applies.
    *
+   * @param call `unconnected`: there was no connection, so the backoff is short
    * @returns for how long the lane is held, which may be 0; undefined: an earlier hold already lasts that long
    */
-  recordOutage(call: { readonly probe: boolean }, now: number, retryAfterMs?: number): number | undefined
+  recordOutage(
+    call: { readonly probe: boolean; readonly unconnected?: boolean },
+    now: number,
+    retryAfterMs?: number,
+  ): number | undefined
+  /** Begins with a pause that the provider asked an earlier owner of the lane for. */
+  continuePause(forMs: number, now: number): void
   startProbe(): void
+  /** Ends the wait before the next probe. */
+  probeNow(now: number): void
   workedRecently(now: number): boolean
   /** How many messages in a row were fatal alone for an unclear reason since the last answer of a working provider. */
   readonly unclearFatals: number
@@ -37,6 +46,8 @@ export interface ProviderHealth {
 
 /** The provider worked "recently" if it answered within this time. */
 const recentMs = 60_000
+/** The longest backoff without a connection. */
+const mostUnconnectedMs = 30_000
 
 export function createProviderHealth(backoff: Backoff, random?: () => number): ProviderHealth {
   let hold: Hold | undefined
@@ -81,19 +92,28 @@ export function createProviderHealth(backoff: Backoff, random?: () => number): P
       recovering = true
       return heldMs
     },
-    recordOutage({ probe }, now, retryAfterMs = 0) {
+    recordOutage({ probe, unconnected }, now, retryAfterMs = 0) {
       retryAfterEnds = Math.max(retryAfterEnds, now + Math.min(retryAfterMs, longestRetryAfterMs))
       if (hold && !probe) {
         if (hold.until >= retryAfterEnds) return undefined
         hold = { ...hold, until: retryAfterEnds }
         return retryAfterEnds - now
       }
-      const forMs = Math.max(retryIn(++attempt, backoff, 0, random), retryAfterEnds - now)
+      const jitteredMs = retryIn(++attempt, backoff, 0, random)
+      const forMs = Math.max(unconnected ? Math.min(jitteredMs, mostUnconnectedMs) : jitteredMs, retryAfterEnds - now)
       hold = { since: hold?.since ?? now, until: now + forMs, probing: false }
       return forMs
     },
+    continuePause(forMs, now) {
+      retryAfterEnds = now + Math.min(forMs, longestRetryAfterMs)
+      hold = { since: now, until: retryAfterEnds, probing: false }
+    },
     startProbe() {
       if (hold) hold = { ...hold, probing: true }
+    },
+    probeNow(now) {
+      retryAfterEnds = now
+      if (hold) hold = { ...hold, until: now }
     },
     workedRecently: (now) => now - workedAt <= recentMs,
     recordUnclearFatal: () => void unclearFatals++,

@@ -100,9 +100,14 @@ export interface LaneState {
   /** held: the provider is unavailable and is probed. paused: until a person resumes the lane. elsewhere: another process owns it. */
   readonly state: 'running' | 'held' | 'paused' | 'elsewhere'
   readonly heldForMs: number
+  /** Why a held lane is held, in the words of the answer. */
+  readonly heldReason?: string
+  /** When a held lane sends its next probe, in epoch milliseconds. */
+  readonly nextTryAt?: number
   /** The number of items in running calls. */
   readonly inFlight: number
   readonly lastError?: string
+  readonly lastErrorAt?: number
   /** The controls of the lane and of its brand. */
   readonly controls: readonly Control[]
   /** How many waiting items each pause of an activity or action holds back, by the number of the control. */
@@ -297,6 +302,8 @@ export interface Queue {
   setControls(controls: readonly NewControl[]): Promise<void>
   /** Ends controls. @returns those that existed */
   endControls(keys: readonly ControlKey[], by: string): Promise<readonly ControlKey[]>
+  /** Held lanes send their next probe now, even before the end of a pause that their provider asked for. */
+  probeLanes(lanes: readonly string[]): Promise<void>
   /** Counts the selected items among the next 20,000 waiting items of a lane. They may be in running calls. */
   countSelected(lane: string, selection: WaitingSelection, after?: string): Promise<WaitingCount>
   /**

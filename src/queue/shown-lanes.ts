@@ -29,8 +29,11 @@ export const ShownLane = Type.Object({
   owned: Type.Boolean({ description: 'Whether this process owns the lane' }),
   state: Type.Enum(['running', 'held', 'paused', 'elsewhere']),
   held_for_ms: whole(),
+  held_reason: Type.Optional(Type.String({ description: 'Why the lane is held, in the words of the answer' })),
+  next_try_at: Type.Optional(moment('When a held lane sends its next message, if one waits')),
   in_flight: whole('The number of items in running calls'),
   last_error: Type.Optional(Type.String()),
+  last_error_at: Type.Optional(moment('The time of the last error')),
   settings: Type.Object(
     {
       mode: Setting(Type.Enum(['single', 'batch'])),
@@ -80,7 +83,19 @@ export async function showLanes(lanes: readonly LaneService[]): Promise<Static<t
 
 function showLane(
   configured: LaneSettings,
-  { oldestAgeMs, heldForMs, inFlight, lastError, controls, heldBack, settings, ...lane }: LaneState,
+  {
+    oldestAgeMs,
+    heldForMs,
+    heldReason,
+    nextTryAt,
+    inFlight,
+    lastError,
+    lastErrorAt,
+    controls,
+    heldBack,
+    settings,
+    ...lane
+  }: LaneState,
 ): Static<typeof ShownLane> {
   const ofSetting = (name: SettingName) => {
     const override = controls.find((control) => control.kind === 'setting' && control.name === name)
@@ -95,8 +110,11 @@ function showLane(
     ...lane,
     oldest_age_ms: oldestAgeMs,
     held_for_ms: heldForMs,
+    ...(heldReason !== undefined && { held_reason: heldReason }),
+    ...(nextTryAt !== undefined && { next_try_at: nextTryAt }),
     in_flight: inFlight,
     ...(lastError !== undefined && { last_error: lastError }),
+    ...(lastErrorAt !== undefined && { last_error_at: lastErrorAt }),
     settings: {
       mode: show('mode'),
       max: show('max'),

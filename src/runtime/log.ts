@@ -1,6 +1,7 @@
 import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino'
 import { type EventName, on } from './events.ts'
 import { textLines } from './log-text.ts'
+import { phraseDuration } from './phrase-duration.ts'
 import { summarizeRepeats } from './summarize-repeats.ts'
 
 export interface LogOptions {
@@ -55,7 +56,11 @@ export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
 }
 
 type Fields = Readonly<Record<string, unknown>>
-type Phrase = readonly [level: Level | ((event: Fields) => Level), message: string, omitted?: readonly string[]]
+type Phrase = readonly [
+  level: Level | ((event: Fields) => Level),
+  message: string | ((event: Fields) => string),
+  omitted?: readonly string[],
+]
 
 const bySettled = ({ category, uncertain }: Fields): Level =>
   category === 'successful' && !uncertain ? 'info' : 'warn'
@@ -127,7 +132,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
     'a brand has moved to another store, and its requests are answered 503: list it there in the setting stores, and restart this process',
   ],
   'lanes.divided': ['info', 'lanes divided over the living processes'],
-  'lane.held': ['warn', 'lane held'],
+  'lane.held': ['warn', ({ forMs }) => `lane held, next try in ${phraseDuration(Number(forMs))}`],
   'lane.released': ['info', 'lane released: the probe succeeded'],
   'lane.resumed': ['info', 'lane resumed'],
   'failed.decided': ['info', 'Failed Actions dismissed or replayed'],
@@ -186,7 +191,7 @@ function subscribe(logger: Logger, name: EventName): () => void {
     for (const field of omitted) delete fields[field]
     // The query string may contain a token.
     if (typeof fields.path === 'string') fields.path = fields.path.split('?', 1)[0]
-    logger[level](fields, message)
+    logger[level](fields, typeof message === 'string' ? message : message({ ...event }))
   })
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { adminKey, element, get, post, startPlatform, type Witness, witness } from '../support/sides.ts'
-import { until } from '../support/wait.ts'
+import { event, until } from '../support/wait.ts'
 import { type Run, run } from './bellwire.ts'
 
 const ofBrand1 = { name: 'brand 1', key: 'the-key-of-the-staff-1', scopes: ['read', 'manage'], brands: ['1'] } as const
@@ -61,7 +61,10 @@ test('a brand is paused with all its lanes; resuming one of its lanes does not e
   assert.match(out, /1\/push +paused.*\n +the brand is paused by admin .*\n1\/site +paused/)
   assert.doesNotMatch(out, /2\/push/)
   const resumed = await bellwire('resume', '1/push')
-  assert.match(resumed.out, /^Lane 1\/push was not paused\.\nLANE.*\n1\/push +paused\b.*\n +the brand is paused/)
+  assert.match(
+    resumed.out,
+    /^Lane 1\/push was not paused\.\nStill paused\. To resume: bellwire resume --brand 1\nLANE.*\n1\/push +paused\b.*\n +the brand is paused/,
+  )
   assert.match((await bellwire('resume', '--brand', '1')).out, /1\/push +running.*\n1\/site +running/)
 })
 
@@ -75,10 +78,48 @@ test('an activity is paused while the other messages of the lane are sent', asyn
   assert.equal(providers['1/push']?.received.length, 2)
   assert.match(await (await fetch(`${url}/metrics`)).text(), /bellwire_lane_depth\{lane="1\/push",state="paused"\} 3/)
   assert.equal((await get(`${url}/admin/summary`)).body.waiting, 3)
+  assert.match(
+    (await bellwire('resume', '1/push')).out,
+    /\nStill paused\. To resume: bellwire resume 1\/push --activity 8\n/,
+  )
   const wrong = await bellwire('resume', '1/push', '--action', '8')
   assert.match(wrong.out, /^Action 8 of lane 1\/push was not paused\./)
   assert.doesNotMatch((await bellwire('resume', '1/push', '--activity', '8')).out, /is paused/)
   await until(() => providers['1/push']?.received.length === 5, { awaited: 'the held messages are sent' })
+})
+
+test('a held lane says why, in the words of the answer, and when it tries again; resume --now tries at once', async (t) => {
+  let away = true
+  const refused = { category: 'fatal', reason: 'misconfigured', blame: 'provider', rule: '§7.1 401' } as const
+  const provider = witness(({ ref }) =>
+    away
+      ? { ...refused, error: 'wrong key', retryAfterMs: 170_000 }
+      : { category: 'successful', ref, rule: 'accepted' },
+  )
+  const { url } = await startPlatform(t, {
+    lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider, spanMs: 5 }],
+    keys: [adminKey],
+  })
+  const bellwire = (...args: string[]) => run(t, args, { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
+  assert.match((await bellwire('resume', '1/push', '--now')).out, /^Lane 1\/push was not held\.\n/)
+  const held = event('lane.held')
+  const { accepted } = (await post(`${url}/admin/activities/push`, [element()], adminKey.key)).body
+  await held
+  const line = /1\/push +held +1 .*\n {2}held for \d+ s: wrong key; next try in 2 min \d+ s$/m
+  assert.match((await bellwire('lanes')).out, line)
+  const [lane] = await lanesOf(url)
+  assert.ok(lane.next_try_at > Date.now() + 100_000)
+  assert.equal(lane.held_reason, 'wrong key')
+  assert.match(
+    (await bellwire('resume', '1/push')).out,
+    /^Lane 1\/push was not paused\.\nIt is held: add --now to try now\.\n/,
+  )
+  away = false
+  const released = event('lane.released')
+  assert.match((await bellwire('resume', '1/push', '--now')).out, /^Trying now: 1\/push\.\n/)
+  await released
+  assert.match((await bellwire('lanes')).out, /1\/push +running .*\n {2}last error at \d{4}-\S+Z: wrong key$/m)
+  assert.equal(accepted, 1)
 })
 
 test('settings are changed and reset; `bellwire lanes` shows them beside the configured values', async (t) => {

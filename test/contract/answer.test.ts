@@ -267,6 +267,15 @@ test('row 59: our operator names the push service in both modes; a foreign platf
   )
 })
 
+test('§7.1: a 4xx with Retry-After and a 429 fail the message, and ask the lane for a pause', () => {
+  const answer = (status: number, retryAfter?: string) =>
+    readSingleAnswer({ channel: 'push', status, body: '', retryAfter })
+  assert.partialDeepStrictEqual(answer(429, '30'), { category: 'failed', reason: 'rate_limited', retryAfterMs: 30_000 })
+  assert.partialDeepStrictEqual(answer(429), { category: 'failed', retryAfterMs: 0 })
+  assert.partialDeepStrictEqual(answer(403, '30'), { category: 'failed', retryAfterMs: 30_000 })
+  assert.equal('retryAfterMs' in answer(422), false)
+})
+
 test('no Retry-After of a push service is passed on beyond ten minutes', () => {
   const outcome = { ...fatal('busy'), blame: 'provider', retryAfterMs: 864_000_000 } as const
   assert.equal(singleAnswer('push', outcome).retryAfterSeconds, 600)

@@ -241,7 +241,12 @@ test('row 8: without a connection the message has not arrived', async (t) => {
   const tls = await startSocketServer(t, (socket) => socket.end('this is no TLS'))
   for (const url of [`http://127.0.0.1:${port}`, 'http://nowhere.invalid', tls.replace('http:', 'https:')]) {
     const result = await only(api(t, url))
-    assert.partialDeepStrictEqual(result, { category: 'fatal', blame: 'provider', rule: 'row 8: no connection' })
+    assert.partialDeepStrictEqual(result, {
+      category: 'fatal',
+      blame: 'provider',
+      rule: 'row 8: no connection',
+      unconnected: true,
+    })
     assert.equal('uncertain' in result, false, url)
   }
 })

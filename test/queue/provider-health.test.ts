@@ -99,3 +99,10 @@ test('a hold of 0 ms, which jitter may cause, is a hold', () => {
   assert.notEqual(health.hold, undefined)
   assert.equal(health.recordOutage({ probe: false }, 0), undefined)
 })
+
+test('without a connection the backoff is at most 30 seconds, because a try costs the operator nothing', () => {
+  const health = createProviderHealth({ firstMs: 60_000, mostMs: 300_000 }, () => 1)
+  assert.equal(health.recordOutage({ ...batch, unconnected: true }, 0), 30_000)
+  assert.equal(health.recordOutage({ ...probe, unconnected: true }, 30_000), 30_000)
+  assert.equal(health.recordOutage(probe, 60_000), 240_000)
+})

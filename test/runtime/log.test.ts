@@ -91,7 +91,7 @@ test('the text format writes one line for each event', (t) => {
     plain[0] ?? '',
     /^\d\d:\d\d:\d\d\.\d{3} info {2}listening {2}side=operator url=http:\/\/127\.0\.0\.1:7001\n$/,
   )
-  assert.match(plain[1] ?? '', /warn {2}lane held {2}lane=1\/push reason="two words" forMs=5\n$/)
+  assert.match(plain[1] ?? '', /warn {2}lane held, next try in 1 s {2}lane=1\/push reason="two words" forMs=5\n$/)
 })
 
 test('the text format escapes terminal control characters readably', (t) => {

@@ -93,6 +93,8 @@ export interface PlatformMessage extends PlatformRow {
   readonly lane_state?: {
     readonly state: string
     readonly held_for_ms: number
+    readonly held_reason?: string
+    readonly next_try_at?: number
     readonly last_error?: string
     readonly pauses: readonly Pause[]
   }

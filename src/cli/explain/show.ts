@@ -3,7 +3,7 @@
 import { readMessageKey } from '../../contract/message-key.ts'
 import { escapeControls } from '../../runtime/log-text.ts'
 import { textTable } from '../failed/text-table.ts'
-import { phrasePause, phraseTime } from '../lanes/show-lanes.ts'
+import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
 import type { SideName } from './answers.ts'
 import { type Match, timeOf } from './find.ts'
 import type { Life, Step } from './steps.ts'
@@ -91,11 +91,11 @@ function detailsOf(step: Step): string[] {
   ]
 }
 
-function notesOf({ error, answer, pauses = [], held_for_ms: heldMs }: Step): string[] {
+function notesOf({ error, answer, pauses = [], held_for_ms: heldMs, held_reason, next_try_at }: Step): string[] {
   return [
     ...pauses.map(phrasePause),
-    ...(heldMs === undefined ? [] : [`the lane is held for ${phraseTime(heldMs)}: the operator is unavailable`]),
-    ...(error === undefined ? [] : [`error: ${error}`]),
+    ...(heldMs === undefined ? [] : [`the lane is ${phraseHold({ held_for_ms: heldMs, held_reason, next_try_at })}`]),
+    ...(error === undefined || error === held_reason ? [] : [`error: ${error}`]),
     ...(answer === undefined ? [] : [`answer: ${answer}`]),
   ]
 }

@@ -47,6 +47,8 @@ export interface Step {
   /** The pauses that hold the message back. */
   readonly pauses?: readonly Pause[]
   readonly held_for_ms?: number
+  readonly held_reason?: string
+  readonly next_try_at?: number
 }
 
 export interface Life {
@@ -190,7 +192,11 @@ function waits({ key, reason, error, lane_owner: process, lane_state: lane }: Pl
   return {
     ...step,
     ...present({ state: lane?.state, reason, error: error ?? lane?.last_error }),
-    ...(lane && lane.held_for_ms > 0 && { held_for_ms: lane.held_for_ms }),
+    ...present({
+      held_for_ms: lane?.held_reason === undefined ? undefined : lane.held_for_ms,
+      held_reason: lane?.held_reason,
+      next_try_at: lane?.next_try_at,
+    }),
   }
 }
 

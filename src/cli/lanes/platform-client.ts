@@ -74,6 +74,8 @@ export interface LaneAnswer {
   readonly lanes: readonly ListedLane[]
   /** How many controls a command has ended. */
   readonly ended?: number
+  /** The held lanes that send their next message now. */
+  readonly tried?: readonly string[]
 }
 
 /** Sends a change of lanes to the running platform. */

@@ -1,6 +1,7 @@
 // The text of the lanes, as `bellwire lanes` prints it.
 
 import { escapeControls } from '../../runtime/log-text.ts'
+import { phraseDuration } from '../../runtime/phrase-duration.ts'
 import { textTable } from '../failed/text-table.ts'
 
 interface Authored {
@@ -18,7 +19,10 @@ export interface ListedLane {
   readonly oldest_age_ms: number
   readonly in_flight: number
   readonly held_for_ms: number
+  readonly held_reason?: string
+  readonly next_try_at?: number
   readonly last_error?: string
+  readonly last_error_at?: number
   readonly settings: {
     readonly [Name in keyof typeof settingLabels]: {
       readonly value: string | number | null
@@ -66,7 +70,8 @@ export function phraseLanes(lanes: readonly ListedLane[]): string {
   return [head, ...lines.flatMap((line, i) => [line, ...(details[i] ?? [])])].join('\n')
 }
 
-function detailsOf({ settings, pauses, held_for_ms: heldMs, last_error: error }: ListedLane): string[] {
+function detailsOf(lane: ListedLane): string[] {
+  const { settings, pauses, held_reason: heldReason, last_error: error, last_error_at: errorAt } = lane
   return [
     ...Object.entries(settings).flatMap(([name, { value, configured, override }]) => {
       if (!override) return []
@@ -75,9 +80,31 @@ function detailsOf({ settings, pauses, held_for_ms: heldMs, last_error: error }:
       return [`${label} is ${values}, set by ${phraseAuthor(override)}`]
     }),
     ...pauses.map(phrasePause),
-    ...(heldMs > 0 ? [`held for ${phraseTime(heldMs)}: the operator is unavailable`] : []),
-    ...(error === undefined ? [] : [`last error: ${error}`]),
+    ...(heldReason === undefined ? [] : [phraseHold(lane)]),
+    ...(error === undefined || error === heldReason
+      ? []
+      : [`last error${errorAt === undefined ? '' : ` at ${phraseDate(errorAt)}`}: ${error}`]),
   ]
+}
+
+/** @example 'held for 3 min: connect ECONNREFUSED; next try in 25 s' */
+export function phraseHold(lane: {
+  readonly waiting?: number
+  readonly held_for_ms: number
+  readonly held_reason?: string | undefined
+  readonly next_try_at?: number | undefined
+}): string {
+  const { waiting, held_for_ms: heldMs, held_reason: reason = 'the operator is unavailable', next_try_at: at } = lane
+  const waitMs = (at ?? 0) - Date.now()
+  const next =
+    at === undefined
+      ? ''
+      : waitMs > 0
+        ? `in ${phraseDuration(waitMs)}`
+        : waiting === 0
+          ? 'with the next message'
+          : 'now'
+  return `held for ${phraseDuration(heldMs)}: ${reason}${next && `; next try ${next}`}`
 }
 
 export function phrasePause({
@@ -89,7 +116,7 @@ export function phrasePause({
 }: ListedLane['pauses'][number]): string {
   const part = activity !== undefined ? `activity ${activity}` : action !== undefined ? `action ${action}` : undefined
   const paused = part === undefined ? `the ${scope}` : `${part} of the ${scope}`
-  const heldBack = part === undefined ? '' : `, ${items} messages held back,`
+  const heldBack = part === undefined ? '' : `, ${items} ${items === 1 ? 'message' : 'messages'} held back,`
   return `${paused} is paused${heldBack} by ${phraseAuthor(author)}`
 }
 
