@@ -197,6 +197,7 @@ const reckonsWithMoments: Record<string, string> = {
   'http/subscriber-token-route.ts': 'the expiry of a token',
   'queue/read-waiting.ts': 'the stored time of an item, which becomes a duration once',
   'queue/lane-admin.ts': 'the end of a control, which people see',
+  'queue/lane-controls.ts': 'the stored end of a pause',
   'queue/lane-session.ts': 'the stored end of a pause, which becomes a duration once',
   'brands/move/freeze.ts': 'the age of stored rows',
   'store/inspect-store.ts': 'the difference of two clocks',
