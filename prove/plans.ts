@@ -1,6 +1,5 @@
 // The plans that a proof passes to its processes through environment variables.
 
-import type { Http2Implementation } from '../src/http2/client.ts'
 import type { OperatorLimits } from '../src/operator/options.ts'
 import type { LaneOptions } from '../src/platform/options.ts'
 import { postgresDefaults } from '../src/store/postgres-defaults.ts'
@@ -48,9 +47,6 @@ export interface StormPlan {
   readonly max: number
   readonly retry: LaneOptions['retry'] & object
 }
-
-/** HTTP2=node repeats a proof of push services over node:http2. */
-export const http2: Http2Implementation = process.env.HTTP2 === 'node' ? 'node' : 'own'
 
 export const planVariable = 'PROVE_PLAN'
 export const witnessVariable = 'PROVE_WITNESS'

@@ -170,6 +170,17 @@ test('operator and platform never import each other, and contract and runtime im
   }
 })
 
+// node:http2 and undici's HTTP/2 end the process when a peer violates the protocol. The stand-ins are servers for tests.
+test('no product code speaks HTTP/2 to a peer, except the client of our own', () => {
+  const http2 = /from 'node:http2'/
+  const undici = /^import (?!type )[^'"]*from 'undici'/m
+  const found = globSync('**/*.ts', { cwd: src }).filter((file) => {
+    const text = readFileSync(join(src, file), 'utf8')
+    return (http2.test(text) && !file.startsWith('stand-ins/')) || undici.test(text)
+  })
+  assert.deepEqual(found, ['runtime/http1.ts'])
+})
+
 test('no files import each other in a circle', () => {
   const targets = new Map<string, string[]>()
   for (const { file, target } of findImports(true)) targets.set(file, [...(targets.get(file) ?? []), target])

@@ -12,7 +12,6 @@ import type { Arrival, StandIn } from '../../src/stand-ins/stand-in.ts'
 import type { Proof } from '../harness/proof.ts'
 import { createFleet, emptyTally, startPushOperator } from '../harness/push-operator.ts'
 import { records } from '../harness/records.ts'
-import { http2 } from '../plans.ts'
 
 /** A stand-in with the service that sends to it. */
 interface Target {
@@ -29,7 +28,6 @@ export const goaway = proofOn('goaway', 'FCM', async () => {
   const standIn = await fcmStandIn()
   const service = fcm({
     serviceAccount: standIn.credentials,
-    http2,
     baseUrl: standIn.url,
     ...(standIn.ca && { ca: standIn.ca }),
   })
@@ -51,7 +49,7 @@ export const goawayApns = proofOn('goaway-apns', 'APNs', async () => {
   return {
     kind: 'apns',
     standIn,
-    service: apns({ ...credentials, topic, environments: ['production'], http2, baseUrl: url, ...(ca && { ca }) }),
+    service: apns({ ...credentials, topic, environments: ['production'], baseUrl: url, ...(ca && { ca }) }),
     device: () => standIn.device(),
     collapseIdOf: ({ headers }) => String(headers['apns-collapse-id']),
   }

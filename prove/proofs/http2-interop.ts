@@ -1,4 +1,4 @@
-// Our HTTP/2 client against servers of others. HTTP2=node uses its implementation over node:http2.
+// Our HTTP/2 client against servers of others.
 
 import assert from 'node:assert/strict'
 import { createHttp2Client } from '../../src/http2/client.ts'
@@ -13,7 +13,6 @@ import {
   type Round,
   rounds,
 } from '../http2/echo-servers.ts'
-import { http2 } from '../plans.ts'
 
 const counts = { small: 2_000, full: 50_000 }
 const inFlight = 500
@@ -52,7 +51,7 @@ function proofOn(name: string, server: string, echo: Echo, ...needs: NonNullable
 
 async function runRound(echo: Echo, round: Round, first: number, count: number, signal: AbortSignal): Promise<void> {
   const server = await echo.start(round)
-  const client = createHttp2Client({ origin: server.origin, ca: certificate.cert, http2, connections: 2 })
+  const client = createHttp2Client({ origin: server.origin, ca: certificate.cert, connections: 2 })
   let next = first
   const one = async (): Promise<void> => {
     for (let id = next++; id < first + count; id = next++) {

@@ -13,7 +13,6 @@ import type { StandIn } from '../../src/stand-ins/stand-in.ts'
 import type { Proof } from '../harness/proof.ts'
 import { emptyTally, type PushOperator, startPushOperator } from '../harness/push-operator.ts'
 import { type ProvedRecord, records } from '../harness/records.ts'
-import { http2 } from '../plans.ts'
 
 /** A wrong setting and the correct setting, for the same devices. */
 interface Mistake {
@@ -145,9 +144,9 @@ async function mistakesOf(): Promise<readonly Mistake[]> {
   const other = 'com.example.other'
   const google = await fcmStandIn()
   const apple = await apnsStandIn({ topics: ['com.example.app', other] })
-  const firebase = { http2, baseUrl: google.url, ...(google.ca && { ca: google.ca }) }
+  const firebase = { baseUrl: google.url, ...(google.ca && { ca: google.ca }) }
   const { topic, credentials, ca } = apple
-  const tls = { http2, baseUrl: apple.url, sandboxUrl: apple.sandboxUrl, ...(ca && { ca }) }
+  const tls = { baseUrl: apple.url, sandboxUrl: apple.sandboxUrl, ...(ca && { ca }) }
   const ofGoogle = {
     kind: 'fcm_token',
     standIn: google,

@@ -7,8 +7,8 @@
 //
 // The last line distinguishes a complete list from a truncated one.
 
-import { Pool } from 'undici'
 import { clock } from '../runtime/clock.ts'
+import { openPool } from '../runtime/http1.ts'
 import type { AttributeSource, Field, LookUp, Snapshot } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -31,7 +31,7 @@ const maxLineLength = 1024 * 1024
 export function httpSource({ url, fields, token }: HttpOptions): AttributeSource {
   const { origin, pathname, search } = new URL(url)
   // No timeouts here: each caller passes a signal or a deadline.
-  const pool = new Pool(origin, { connections, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 5_000 } })
+  const pool = openPool(origin, { connections, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 5_000 } })
 
   async function post(request: object, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
     const { statusCode, body } = await pool.request({

@@ -1,4 +1,5 @@
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
+import { openPool } from '../runtime/http1.ts'
 import { CliError, exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 
@@ -41,7 +42,7 @@ const notifyAfterMs = 500
 export function createClient({ url, key, peer, patienceMs, signal, notify }: ClientOptions): Client {
   const { origin, pathname } = new URL(url)
   const base = pathname.replace(/\/+$/, '')
-  const pool = new Pool(origin, { connections: 8, connectTimeout: 5_000, headersTimeout: 60_000, bodyTimeout: 60_000 })
+  const pool = openPool(origin, { connections: 8, connectTimeout: 5_000, headersTimeout: 60_000, bodyTimeout: 60_000 })
   let downSince: number | undefined
   let notified = false
 

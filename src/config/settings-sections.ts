@@ -97,17 +97,17 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'FCM',
-      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|ca|connections|http2|proxy)`,
+      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|ca|connections|proxy)`,
       'Android, and apps with the Firebase SDK. See [FCM](push.md#fcm).',
     ),
     section(
       'APNs',
-      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|ca|connections|http2|proxy)`,
+      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|ca|connections|proxy)`,
       'iOS and macOS. See [APNs](push.md#apns).',
     ),
     section(
       'Web Push',
-      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?|ca|http2|proxy)`,
+      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?|ca|proxy)`,
       'Browsers. See [Web Push](push.md#web-push).',
     ),
     section(

@@ -60,15 +60,6 @@ export const perSecond = integer(
   optional: true,
 })
 
-/** The HTTP/2 implementation of a push service. */
-export const http2 = oneOf(
-  'own',
-  'node',
-)({
-  help: 'The HTTP/2 implementation: `own` (frames written by Bellwire, at a fraction of the CPU) or `node` (node:http2). Use `node` if a server does not work with `own`.',
-  default: 'own',
-})
-
 /** The HTTP proxy of a push service. */
 export const proxyOf = (help: string) => proxyUrl({ help, optional: true, secret: true })
 

@@ -1,12 +1,12 @@
 // Row 24, polling: requests a page of statuses from the operator.
 
-import { request } from 'undici'
 import { apiKeyHeader, retryAfterHeader, statusPagePath } from '../contract/endpoints.ts'
 import { retryAfterMs } from '../contract/retry-after.ts'
 import { type ReadStatusPage, readRestart, readStatusPage } from '../contract/status-page.ts'
 import { mostStatusBytes, mostStatusRecords } from '../contract/status-record.ts'
 import { shortened } from '../contract/storable.ts'
 import { clock } from '../runtime/clock.ts'
+import { requestOnce } from '../runtime/http1.ts'
 
 export interface PageRequest {
   /** The operator's {base_url}. */
@@ -39,7 +39,7 @@ export async function requestPage({ url, apiKey, after, timeoutMs, signal }: Pag
   const timeout = new AbortController()
   const timer = clock.setTimeout(() => timeout.abort(new Error(`no page for ${timeoutMs} ms`)), timeoutMs)
   try {
-    const { statusCode, headers, body } = await request(addressOf(url, after), {
+    const { statusCode, headers, body } = await requestOnce(addressOf(url, after), {
       headers: { accept: 'application/json', [apiKeyHeader]: apiKey },
       signal: AbortSignal.any([signal, timeout.signal]),
     })

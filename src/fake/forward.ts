@@ -1,7 +1,7 @@
 // Passes requests of a fake on to the real side behind it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { request as send } from 'undici'
+import { requestOnce } from '../runtime/http1.ts'
 import type { RealAnswer } from './arrival.ts'
 
 export async function exchange(to: string, request: IncomingMessage, body: Buffer): Promise<RealAnswer> {
@@ -9,7 +9,7 @@ export async function exchange(to: string, request: IncomingMessage, body: Buffe
     statusCode,
     headers,
     body: answer,
-  } = await send(to + request.url, {
+  } = await requestOnce(to + request.url, {
     method: 'POST',
     headers: forwardedHeaders(request),
     body,
@@ -34,7 +34,7 @@ export async function forward(
     statusCode,
     headers,
     body: answer,
-  } = await send(to + request.url, {
+  } = await requestOnce(to + request.url, {
     method: request.method as 'GET',
     headers: forwardedHeaders(request),
     ...(body.length > 0 && { body }),

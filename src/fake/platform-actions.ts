@@ -1,12 +1,12 @@
 // The requests that a person makes a fake platform send: messages, and the list of a field.
 
-import { request as send } from 'undici'
 import { apiKeyHeader, type Channel } from '../contract/endpoints.ts'
 import { type ReconciliationField, reconciliationFields } from '../contract/records.ts'
 import { type AnswerParser, createAnswerParser } from '../reconcile/answer-parser.ts'
 import { AnswerRefused, remedies } from '../reconcile/answer-refused.ts'
 import { requestList } from '../reconcile/request-list.ts'
 import { clock } from '../runtime/clock.ts'
+import { requestOnce } from '../runtime/http1.ts'
 import { toObject } from './control.ts'
 
 export interface PlatformActions {
@@ -45,7 +45,11 @@ export function enqueueLines(
 }
 
 async function post(url: string, key: string, body: string, type: string): Promise<object> {
-  const answer = await send(url, { method: 'POST', headers: { 'content-type': type, [apiKeyHeader]: key }, body })
+  const answer = await requestOnce(url, {
+    method: 'POST',
+    headers: { 'content-type': type, [apiKeyHeader]: key },
+    body,
+  })
   const read = (await answer.body.json()) as { readonly error?: string }
   if (answer.statusCode !== 200) throw new Error(read.error)
   return read

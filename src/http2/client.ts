@@ -1,10 +1,8 @@
 // An HTTP/2 client for services that receive many small requests: a pool of connections to one origin, and the queue before it.
 //
-//   createHttp2Client({ origin, http2: 'own' | 'node', ca, proxy, connections, ...limits }).post({ path, headers, body, … })
+//   createHttp2Client({ origin, ca, proxy, connections, ...limits }).post({ path, headers, body, … })
 //
-// A connection (the interface is in connection.ts) has two implementations: session.ts writes and reads frames itself,
-// node-connection.ts uses node:http2. test/http2/client.test.ts holds both to the same requirements. The parts of session.ts without
-// a socket: `new Reader(events).read(chunk)` turns bytes into events (reader.ts), and `new Writer()` turns calls into bytes that
+// A connection (connection.ts describes it) is a session of our own frames (session.ts). Its parts without a socket: `new Reader(events).read(chunk)` turns bytes into events (reader.ts), and `new Writer()` turns calls into bytes that
 // take() returns (writer.ts); each has one direction of HPACK (hpack-decoder.ts, hpack-encoder.ts).
 //
 // A peer reports the streams that it has not processed, and their requests are sent again on another connection.
@@ -18,16 +16,9 @@ import {
   type Exchanged,
   type Http2Request,
   notEncodable,
-  type OpenConnection,
 } from './connection.ts'
-import { openNodeConnection } from './node-connection.ts'
 import { openSession } from './session.ts'
 import { openTunnel } from './socket.ts'
-
-/** own: our own frames; node: node:http2. */
-export type Http2Implementation = 'own' | 'node'
-
-const implementations: Record<Http2Implementation, OpenConnection> = { own: openSession, node: openNodeConnection }
 
 export interface Http2Options extends Partial<ConnectionLimits> {
   /** https://api.push.apple.com. An http:// origin uses HTTP/2 without TLS. */
@@ -38,8 +29,6 @@ export interface Http2Options extends Partial<ConnectionLimits> {
   readonly lookup?: LookupFunction | undefined
   /** Maximum number of sessions. A further session is opened when the streams of the others are in use. */
   readonly connections?: number
-  /** Default: own. */
-  readonly http2?: Http2Implementation | undefined
   /** http://user:password@proxy:3128. Connections go through this HTTP proxy (CONNECT). */
   readonly proxy?: string | undefined
 }
@@ -93,9 +82,8 @@ interface Job {
  * // { status: 200, headers, body, cut } or { lost: Error, written: true }
  */
 export function createHttp2Client(options: Http2Options): Http2Client {
-  const { origin, ca, lookup, proxy, connections: mostConnections = 1, http2 = 'own', ...given } = options
+  const { origin, ca, lookup, proxy, connections: mostConnections = 1, ...given } = options
   const limits: ConnectionLimits = { ...defaults, ...given }
-  const open = implementations[http2]
   const connections: Connection[] = []
   /** Jobs that wait for a stream, in order of arrival. Jobs that are sent again go first. */
   const waiting: Job[] = []
@@ -124,9 +112,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
     try {
       job.cancelStream = connection.start(job.request, (end) => finishOrResend(job, end))
     } catch (error) {
-      // node:http2 throws a TypeError for an invalid header, before it writes anything.
-      const { message } = error as Error
-      job.done({ lost: error instanceof TypeError ? unencodable(message) : (error as Error), written: false })
+      job.done({ lost: error as Error, written: false })
     }
   }
 
@@ -169,7 +155,7 @@ export function createHttp2Client(options: Http2Options): Http2Client {
   }
 
   function addConnection(tunnel: Socket | undefined): void {
-    const connection = open(
+    const connection = openSession(
       { origin, ca, lookup, tunnel, limits },
       {
         changed() {

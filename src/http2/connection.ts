@@ -1,5 +1,4 @@
-// The interface of one HTTP/2 connection to an origin. session.ts implements it with our own frames, node-connection.ts with
-// node:http2. client.ts uses it.
+// The interface of one HTTP/2 connection to an origin. session.ts implements it, and client.ts uses it.
 
 import type { LookupFunction, Socket } from 'node:net'
 
@@ -68,8 +67,6 @@ export interface ConnectionOptions {
   readonly tunnel: Socket | undefined
   readonly limits: ConnectionLimits
 }
-
-export type OpenConnection = (options: ConnectionOptions, listener: ConnectionListener) => Connection
 
 /** The `code` of an error that concerns one stream, not the connection. */
 export const streamReset = 'STREAM_RESET'

@@ -1,6 +1,6 @@
 // The operator's API as a provider of the platform's lanes (§4.1, §5, §7).
 
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import { readBatchAnswer, readSingleAnswer } from '../contract/answer.ts'
 import { apiKeyHeader, retryAfterHeader, sendPaths } from '../contract/endpoints.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
@@ -8,6 +8,7 @@ import { shortened } from '../contract/storable.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { checkOptions, type Form, textForm, urlForm } from '../runtime/forms.ts'
+import { openPool } from '../runtime/http1.ts'
 import { checkOperator } from './check-operator.ts'
 import { type Exchanged, exchange } from './exchange.ts'
 import { messageOf } from './lost.ts'
@@ -117,7 +118,7 @@ function createOperatorApi({ url, apiKey, connect = connectHttp }: OperatorApiOp
 }
 
 /** Without a limit of connections: the lane limits its calls. */
-const connectHttp = (origin: string): Pool => new Pool(origin, { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
+const connectHttp = (origin: string): Pool => openPool(origin, { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
 
 function withStatus(outcome: Outcome, status: number): Outcome {
   return outcome.category === 'successful' ? outcome : { ...outcome, status }

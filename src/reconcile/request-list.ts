@@ -1,10 +1,10 @@
 // Sends POST {base_url}/reconciliation (§4.1) and returns the answer as a stream of chunks.
 
-import { Client } from 'undici'
 import { apiKeyHeader, reconciliation } from '../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { shortened } from '../contract/storable.ts'
 import { clock } from '../runtime/clock.ts'
+import { openClient } from '../runtime/http1.ts'
 import { AnswerRefused } from './answer-refused.ts'
 
 export interface ListRequest {
@@ -31,7 +31,7 @@ export async function requestList(request: ListRequest): Promise<ListResponse> {
   const { url, apiKey, field, idleMs, totalMs, signal } = request
   const { origin, pathname } = new URL(url)
   // The client's timeouts are off: they would count the time in which we store the ids.
-  const client = new Client(origin, { headersTimeout: 0, bodyTimeout: 0, connectTimeout: Math.min(idleMs, 30_000) })
+  const client = openClient(origin, { headersTimeout: 0, bodyTimeout: 0, connectTimeout: Math.min(idleMs, 30_000) })
   const aborting = new AbortController()
   const abort = (refused: AnswerRefused): void => aborting.abort(refused)
   const stop = (): void => abort(new AnswerRefused('interrupted', 'the platform is stopping'))

@@ -1,7 +1,8 @@
 // POSTs JSON texts to one address, and reads the beginning of each answer.
 
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { clock } from './clock.ts'
+import { openPool } from './http1.ts'
 import { messageOf } from './message-of.ts'
 
 export interface PostContext {
@@ -28,7 +29,7 @@ const maxAnswerBytes = 16 * 1024
 export function createJsonPoster(url: string, connections: number): JsonPoster {
   const address = new URL(url)
   const prefix = address.pathname.replace(/\/+$/, '')
-  const pool = new Pool(address.origin, { connections, pipelining: 1, connect: { timeout: 5_000 } })
+  const pool = openPool(address.origin, { connections, pipelining: 1, connect: { timeout: 5_000 } })
   return {
     async post(path, body, headers, { deadline, signal }) {
       const late = clock.timeout(Math.max(1, deadline - clock.now()))

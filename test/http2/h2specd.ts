@@ -1,4 +1,4 @@
-// Runs the cases of h2specd, the client mode of h2spec, against one implementation of a connection.
+// Runs the cases of h2specd, the client mode of h2spec, against our connection.
 //
 // h2specd listens on one port for each case and reports the results on another: its mode for browsers. So all cases run at once in
 // this process.
@@ -7,7 +7,8 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Connection, OpenConnection } from '../../src/http2/connection.ts'
+import type { Connection } from '../../src/http2/connection.ts'
+import { openSession } from '../../src/http2/session.ts'
 import { freePort } from '../support/free-port.ts'
 import { goProgram } from '../support/services/go.ts'
 import { startServer, tryThreeTimes } from '../support/services/program.ts'
@@ -25,13 +26,13 @@ export interface Case {
 const parallel = 8
 
 /** @returns all cases with their results */
-export async function runH2spec(open: OpenConnection): Promise<readonly Case[]> {
+export async function runH2spec(): Promise<readonly Case[]> {
   const { report, stop } = await tryThreeTimes(startH2specd)
   try {
     const cases = await readCases(report)
     const left = [...cases]
     const one = async (): Promise<void> => {
-      for (let next = left.shift(); next; next = left.shift()) await connectOnce(open, next.url)
+      for (let next = left.shift(); next; next = left.shift()) await connectOnce(next.url)
     }
     await Promise.all(Array.from({ length: parallel }, one))
     await until(async () => (await readCases(report)).every(({ state }) => state !== 'not run'), {
@@ -93,11 +94,11 @@ async function readCases(report: string): Promise<readonly Case[]> {
 }
 
 /** Opens one connection, sends a request as soon as the connection is usable, and waits until the server closes the connection. */
-async function connectOnce(open: OpenConnection, origin: string): Promise<void> {
+async function connectOnce(origin: string): Promise<void> {
   const ended = Promise.withResolvers<void>()
   let sent = false
   const limits = { streams: 100, connectTimeoutMs: 5_000, pingAfterMs: 60_000, pingTimeoutMs: 5_000 }
-  const connection: Connection = open(
+  const connection: Connection = openSession(
     { origin, ca: undefined, tunnel: undefined, limits },
     {
       changed() {

@@ -25,7 +25,7 @@ function ends(title: string, misbehaviour: Misbehaviour, expected: Expected): vo
   test(`http2 own: ${title}`, { timeout: 60_000 }, async (t) => {
     const peer = await rawPeer(t, misbehaviour)
     const limits = { connectTimeoutMs: 1_000, pingAfterMs: expected.silent ? 400 : 30_000, pingTimeoutMs: 400 }
-    const client = createHttp2Client({ origin: peer.url, http2: 'own', ...limits })
+    const client = createHttp2Client({ origin: peer.url, ...limits })
     t.after(() => client.close())
     const { signal } = new AbortController()
     const request = () => ({ path: '/', headers: [], body: '{}', deadline: Date.now() + 30_000, signal })
@@ -161,7 +161,7 @@ ends('a peer that falls silent loses the connection', {}, { silent: true, error:
 test('http2 own: a flood of RST_STREAM ends the connection, and the next one works', { timeout: 60_000 }, async (t) => {
   const bytes = repeat(frame(frameType.reset, 0, 1, Buffer.of(0, 0, 0, 8)), flood)
   const peer = await rawPeer(t, { bytes })
-  const client = createHttp2Client({ origin: peer.url, http2: 'own' })
+  const client = createHttp2Client({ origin: peer.url })
   t.after(() => client.close())
   const { signal } = new AbortController()
   const request = () => ({ path: '/', headers: [], body: '{}', deadline: Date.now() + 30_000, signal })

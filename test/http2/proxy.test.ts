@@ -1,4 +1,4 @@
-// The client through an HTTP proxy, with both implementations.
+// The client through an HTTP proxy.
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
@@ -8,42 +8,40 @@ import { createFaults } from '../../src/stand-ins/faults.ts'
 import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
 
-for (const http2 of ['own', 'node'] as const) {
-  for (const certificate of [undefined, makeCertificate()]) {
-    const kind = certificate ? 'TLS' : 'cleartext'
+for (const certificate of [undefined, makeCertificate()]) {
+  const kind = certificate ? 'TLS' : 'cleartext'
 
-    test(`http2 ${http2}: requests go through the proxy that is set (${kind})`, async (t) => {
-      const { url: origin } = await standIn(t, certificate)
-      const proxy = await connectProxy(t)
-      const ca = certificate && { ca: certificate.cert }
-      const client = createHttp2Client({ origin, http2, proxy: proxy.url('user', 'p@ss'), ...ca })
-      t.after(() => client.close())
-      for (let n = 0; n < 3; n++) assert.partialDeepStrictEqual(await client.post(request()), { status: 200 })
-      assert.deepEqual(proxy.tunnels, [
-        { to: new URL(origin).host, authorization: `Basic ${Buffer.from('user:p@ss').toString('base64')}` },
-      ])
-    })
-  }
-
-  test(`http2 ${http2}: a proxy that refuses fails the request with its status, and nothing was written`, async (t) => {
-    const proxy = await connectProxy(t, 407)
-    const client = createHttp2Client({ origin: 'https://127.0.0.1:1', http2, proxy: proxy.url() })
+  test(`http2: requests go through the proxy that is set (${kind})`, async (t) => {
+    const { url: origin } = await standIn(t, certificate)
+    const proxy = await connectProxy(t)
+    const ca = certificate && { ca: certificate.cert }
+    const client = createHttp2Client({ origin, proxy: proxy.url('user', 'p@ss'), ...ca })
     t.after(() => client.close())
-    const exchanged = await client.post(request())
-    assert.ok('lost' in exchanged)
-    assert.match(exchanged.lost.message, /CONNECT 127\.0\.0\.1:1 was answered 407/)
-    assert.equal(exchanged.written, false)
-  })
-
-  test(`http2 ${http2}: a proxy that cannot be reached fails the request, and nothing was written`, async (t) => {
-    const client = createHttp2Client({ origin: 'https://127.0.0.1:1', http2, proxy: 'http://127.0.0.1:1' })
-    t.after(() => client.close())
-    const exchanged = await client.post(request())
-    assert.ok('lost' in exchanged)
-    assert.equal(exchanged.lost.code, 'ECONNREFUSED')
-    assert.equal(exchanged.written, false)
+    for (let n = 0; n < 3; n++) assert.partialDeepStrictEqual(await client.post(request()), { status: 200 })
+    assert.deepEqual(proxy.tunnels, [
+      { to: new URL(origin).host, authorization: `Basic ${Buffer.from('user:p@ss').toString('base64')}` },
+    ])
   })
 }
+
+test('http2: a proxy that refuses fails the request with its status, and nothing was written', async (t) => {
+  const proxy = await connectProxy(t, 407)
+  const client = createHttp2Client({ origin: 'https://127.0.0.1:1', proxy: proxy.url() })
+  t.after(() => client.close())
+  const exchanged = await client.post(request())
+  assert.ok('lost' in exchanged)
+  assert.match(exchanged.lost.message, /CONNECT 127\.0\.0\.1:1 was answered 407/)
+  assert.equal(exchanged.written, false)
+})
+
+test('http2: a proxy that cannot be reached fails the request, and nothing was written', async (t) => {
+  const client = createHttp2Client({ origin: 'https://127.0.0.1:1', proxy: 'http://127.0.0.1:1' })
+  t.after(() => client.close())
+  const exchanged = await client.post(request())
+  assert.ok('lost' in exchanged)
+  assert.equal(exchanged.lost.code, 'ECONNREFUSED')
+  assert.equal(exchanged.written, false)
+})
 
 const request = () => ({
   path: '/',

@@ -23,7 +23,7 @@ test('a request that was never handed to the operating system is not written, an
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const client = createHttp2Client({ origin, http2: 'own', pingTimeoutMs: 60_000 })
+  const client = createHttp2Client({ origin, pingTimeoutMs: 60_000 })
   t.after(() => client.close())
   const body = 'x'.repeat(100_000)
   const stop = new AbortController()

@@ -14,22 +14,20 @@ import { type ApnsStandIn, type ApnsStandInOptions, apnsStandIn } from '../../sr
 import { contextOf, pushServiceSuite, pushTo } from '../suites/push-service.ts'
 import { apnsRows } from './apns-rows.ts'
 
-for (const implementation of ['own', 'node'] as const)
-  pushServiceSuite({
-    name: 'apns',
-    variant: `http2: ${implementation}`,
-    http2: true,
-    rows: apnsRows,
-    async start() {
-      const standIn = await apnsStandIn()
-      return {
-        service: serviceOf(standIn, { http2: implementation }),
-        standIn,
-        device: (brand) => deviceOf(standIn, {}, brand),
-        secrets: [standIn.credentials.key],
-      }
-    },
-  })
+pushServiceSuite({
+  name: 'apns',
+  http2: true,
+  rows: apnsRows,
+  async start() {
+    const standIn = await apnsStandIn()
+    return {
+      service: serviceOf(standIn),
+      standIn,
+      device: (brand) => deviceOf(standIn, {}, brand),
+      secrets: [standIn.credentials.key],
+    }
+  },
+})
 
 function serviceOf(standIn: ApnsStandIn, over: Partial<ApnsOptions> = {}): PushService {
   const { credentials, topic, url: baseUrl, sandboxUrl, ca } = standIn
@@ -266,32 +264,27 @@ test('apns: the issue time of a provider token is the same in every process, and
   assert.equal(issuedAt(at('12:45:00')), at('12:30:00'))
 })
 
-for (const http2 of ['own', 'node'] as const)
-  test(`apns (http2: ${http2}): headers with a different value in each notification are not indexed by HPACK`, async (t) => {
-    const { standIn } = await stage(t)
-    const unindexed: unknown[] = []
-    const server = createServer().on('stream', (stream, headers) => {
-      unindexed.push(Reflect.get(headers, sensitiveHeaders))
-      stream.respond({ ':status': 200, 'apns-id': headers['apns-id'] })
-      stream.end()
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.after(() => server.close())
-    const { port } = server.address() as AddressInfo
-    const service = apns({
-      ...standIn.credentials,
-      topic: 'com.example.app',
-      http2,
-      baseUrl: `http://127.0.0.1:${port}`,
-    })
-    t.after(() => service.close?.())
-    for (let n = 0; n < 2; n++) await service.send(pushTo(deviceOf(standIn)), contextOf())
-    // A credential is never indexed (RFC 7541 §7.1.3).
-    assert.deepEqual(unindexed, [
-      ['authorization'],
-      ['authorization', 'apns-expiration', 'apns-collapse-id', 'apns-id'],
-    ])
+test('apns: headers with a different value in each notification are not indexed by HPACK', async (t) => {
+  const { standIn } = await stage(t)
+  const unindexed: unknown[] = []
+  const server = createServer().on('stream', (stream, headers) => {
+    unindexed.push(Reflect.get(headers, sensitiveHeaders))
+    stream.respond({ ':status': 200, 'apns-id': headers['apns-id'] })
+    stream.end()
   })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const service = apns({
+    ...standIn.credentials,
+    topic: 'com.example.app',
+    baseUrl: `http://127.0.0.1:${port}`,
+  })
+  t.after(() => service.close?.())
+  for (let n = 0; n < 2; n++) await service.send(pushTo(deviceOf(standIn)), contextOf())
+  // A credential is never indexed (RFC 7541 §7.1.3).
+  assert.deepEqual(unindexed, [['authorization'], ['authorization', 'apns-expiration', 'apns-collapse-id', 'apns-id']])
+})
 
 test('apns: all sends share one token, which is signed again only at the half hour', async (t) => {
   const { standIn } = await stage(t)

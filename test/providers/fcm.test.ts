@@ -15,22 +15,20 @@ import { connectProxy } from '../support/connect-proxy.ts'
 import { until } from '../support/wait.ts'
 import { fcmRows } from './fcm-rows.ts'
 
-for (const implementation of ['own', 'node'] as const)
-  pushServiceSuite({
-    name: 'fcm',
-    variant: `http2: ${implementation}`,
-    http2: true,
-    rows: fcmRows,
-    async start() {
-      const standIn = await fcmStandIn()
-      return {
-        service: serviceOf(standIn, { http2: implementation }),
-        standIn,
-        device: (brand) => deviceOf(standIn, brand),
-        secrets: [standIn.credentials.private_key],
-      }
-    },
-  })
+pushServiceSuite({
+  name: 'fcm',
+  http2: true,
+  rows: fcmRows,
+  async start() {
+    const standIn = await fcmStandIn()
+    return {
+      service: serviceOf(standIn),
+      standIn,
+      device: (brand) => deviceOf(standIn, brand),
+      secrets: [standIn.credentials.private_key],
+    }
+  },
+})
 
 function serviceOf(standIn: FcmStandIn, over: Partial<FcmOptions> = {}): PushService {
   const ca = standIn.ca === undefined ? {} : { ca: standIn.ca }
@@ -271,17 +269,16 @@ test('fcm: the service works without TLS, for the demo', async (t) => {
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
 })
 
-for (const implementation of ['own', 'node'] as const)
-  test(`fcm (http2: ${implementation}): with a proxy, messages and access tokens go through it`, async (t) => {
-    const proxy = await connectProxy(t)
-    const { standIn, service } = await stage(t, {}, { http2: implementation, proxy: proxy.url('user', 'secret') })
-    assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
-    const hosts = [standIn.credentials.token_uri, standIn.url].map((url) => new URL(url ?? '').host)
-    assert.deepEqual(
-      proxy.tunnels.map(({ to }) => to),
-      hosts,
-    )
-  })
+test('fcm: with a proxy, messages and access tokens go through it', async (t) => {
+  const proxy = await connectProxy(t)
+  const { standIn, service } = await stage(t, {}, { proxy: proxy.url('user', 'secret') })
+  assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
+  const hosts = [standIn.credentials.token_uri, standIn.url].map((url) => new URL(url ?? '').host)
+  assert.deepEqual(
+    proxy.tunnels.map(({ to }) => to),
+    hosts,
+  )
+})
 
 test('fcm: check() reports each misconfiguration', async (t) => {
   const { standIn, service } = await stage(t)

@@ -1,6 +1,6 @@
 import { integer, oneOf, path, text, url } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
-import { http2, perSecond, proxy } from '../shared-settings.ts'
+import { perSecond, proxy } from '../shared-settings.ts'
 
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
@@ -30,7 +30,6 @@ export const apnsSettings = {
     10_000,
   )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '1000' }),
   connections: integer(1, 100)({ help: 'The most connections to each environment.', default: '2' }),
-  http2,
   proxy,
 } as const
 

@@ -1,6 +1,6 @@
 import { integer, path, text, url } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
-import { http2, perSecond, proxy } from '../shared-settings.ts'
+import { perSecond, proxy } from '../shared-settings.ts'
 
 /** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
 export const fcmSettings = {
@@ -27,7 +27,6 @@ export const fcmSettings = {
     1,
     100,
   )({ help: 'The most connections; each carries about 100 concurrent sends.', default: '10' }),
-  http2,
   proxy,
 } as const
 

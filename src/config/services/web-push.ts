@@ -4,7 +4,7 @@ import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
 import { integer, kind, origin, path, text } from '../kinds.ts'
 import { type Group, group, list, type ValueOf } from '../setting.ts'
-import { http2, perSecond, proxyOf } from '../shared-settings.ts'
+import { perSecond, proxyOf } from '../shared-settings.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
 
@@ -52,7 +52,6 @@ export const webPushSettings = {
     10_000,
   )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '100' }),
   ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
-  http2,
   proxy: proxyOf(
     'An HTTP proxy. The services are called through it, with CONNECT. The proxy resolves their hosts, so it must refuse internal addresses. Default: direct connections.',
   ),

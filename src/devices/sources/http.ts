@@ -1,5 +1,6 @@
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import { clock } from '../../runtime/clock.ts'
+import { openPool } from '../../runtime/http1.ts'
 import type { DeviceSource, LookUp } from '../device-source.ts'
 import { devicesFrom, holdersFrom } from './rows.ts'
 
@@ -30,7 +31,7 @@ export function httpDevices(options: HttpDevices): DeviceSource {
 
   async function post(address: string, body: object, { deadline, signal }: LookUp): Promise<Iterable<unknown>> {
     const { origin, pathname, search } = new URL(address)
-    const pool = pools.get(origin) ?? new Pool(origin, { connections, connectTimeout: timeoutMs })
+    const pool = pools.get(origin) ?? openPool(origin, { connections, connectTimeout: timeoutMs })
     pools.set(origin, pool)
     const withinMs = Math.max(1, Math.min(timeoutMs, deadline - clock.now()))
     const response = await pool.request({

@@ -1,7 +1,7 @@
 // Apple Push Notification service (APNs) with a signing key (.p8), in the environments production and sandbox.
 
 import type { Failed, Fatal } from '../../contract/outcome.ts'
-import { createHttp2Client, type Http2Implementation } from '../../http2/client.ts'
+import { createHttp2Client } from '../../http2/client.ts'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
@@ -37,8 +37,6 @@ export interface ApnsOptions extends ApnsKey {
   readonly perSecond?: number | undefined
   /** Maximum number of connections to each environment. Default: 2. */
   readonly connections?: number
-  /** The HTTP/2 implementation: our own frames, or node:http2. Default: own. */
-  readonly http2?: Http2Implementation | undefined
   /** An HTTP proxy for all connections: http://user:password@proxy:3128. Default: direct connections. */
   readonly proxy?: string | undefined
 }
@@ -53,7 +51,7 @@ export interface ApnsOptions extends ApnsKey {
  * // { category: 'successful', ref, rule: 'apns 200', providerId: '0192f0c1-…' }
  */
 export function apns(options: ApnsOptions): PushService {
-  const { name = 'apns', topic, apps = [], ca, concurrency = 1_000, connections = 2, http2, proxy } = options
+  const { name = 'apns', topic, apps = [], ca, concurrency = 1_000, connections = 2, proxy } = options
   const { environments = ['production', 'sandbox'] } = options
   const addresses: Record<Environment, string> = {
     production: options.baseUrl ?? 'https://api.push.apple.com',
@@ -65,7 +63,7 @@ export function apns(options: ApnsOptions): PushService {
     .filter((environment) => environments.includes(environment))
     .map((environment) => {
       const { origin, pathname } = new URL(addresses[environment])
-      const client = createHttp2Client({ origin, connections, http2, proxy, ...(ca !== undefined && { ca }) })
+      const client = createHttp2Client({ origin, connections, proxy, ...(ca !== undefined && { ca }) })
       return { environment, origin, client, path: `${pathname.replace(/\/+$/, '')}/3/device/` }
     })
   type Target = (typeof targets)[number]

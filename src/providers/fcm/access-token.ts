@@ -2,11 +2,12 @@
 // At most one fetch is in flight.
 
 import { SignJWT } from 'jose'
-import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Fatal } from '../../contract/outcome.ts'
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
 import { clock } from '../../runtime/clock.ts'
+import { openPool, openProxy } from '../../runtime/http1.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
 import { describeConnectionError, removeSecrets } from '../push-outcomes.ts'
@@ -167,6 +168,6 @@ function notReached({ lost }: Extract<Exchanged, { lost: Error }>): Fatal {
 
 function openDispatcher(origin: string, { ca, proxy }: TokenConnection): Dispatcher {
   const tls = ca === undefined ? {} : { ca }
-  if (proxy === undefined) return new Pool(origin, { connections: 1, allowH2: false, connect: tls })
-  return new ProxyAgent({ uri: proxy, requestTls: tls, allowH2: false })
+  if (proxy === undefined) return openPool(origin, { connections: 1, connect: tls })
+  return openProxy({ uri: proxy, requestTls: tls })
 }

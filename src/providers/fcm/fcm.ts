@@ -1,7 +1,7 @@
 // Firebase Cloud Messaging, HTTP v1.
 
 import type { Fatal } from '../../contract/outcome.ts'
-import { createHttp2Client, type Http2Implementation } from '../../http2/client.ts'
+import { createHttp2Client } from '../../http2/client.ts'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
@@ -31,8 +31,6 @@ export interface FcmOptions {
   readonly perSecond?: number | undefined
   /** Maximum number of connections. FCM limits the sends in flight on each, to about 100. Default: 10. */
   readonly connections?: number
-  /** The HTTP/2 implementation: our own frames, or node:http2. Default: own. */
-  readonly http2?: Http2Implementation | undefined
   /** An HTTP proxy for all connections: http://user:password@proxy:3128. Default: direct connections. */
   readonly proxy?: string | undefined
 }
@@ -46,13 +44,13 @@ export interface FcmOptions {
  * // { category: 'successful', ref, rule: 'fcm 200', providerId: 'projects/p/messages/…' }
  */
 export function fcm(options: FcmOptions): PushService {
-  const { name = 'fcm', ca, apps, concurrency = 1_000, connections = 10, http2, proxy } = options
+  const { name = 'fcm', ca, apps, concurrency = 1_000, connections = 10, proxy } = options
   const serviceAccount = accountOf(name, options.serviceAccount)
   const { origin, pathname } = new URL(options.baseUrl ?? 'https://fcm.googleapis.com')
   const project = encodeURIComponent(serviceAccount.project_id)
   const path = `${pathname.replace(/\/+$/, '')}/v1/projects/${project}/messages:send`
   const tokens = createAccessTokens(serviceAccount, { ca, proxy })
-  const client = createHttp2Client({ origin, connections, http2, proxy, ...(ca !== undefined && { ca }) })
+  const client = createHttp2Client({ origin, connections, proxy, ...(ca !== undefined && { ca }) })
 
   /** Returns the access token: a promise the first time and every hour, when it is fetched. Fatal: no token could be fetched. */
   function accessToken(context: SendContext): string | Promise<string | Fatal> {

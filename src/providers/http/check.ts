@@ -1,8 +1,8 @@
 // The checks of an HTTP provider for `bellwire doctor`. They send no message.
 
-import { Pool } from 'undici'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
+import { openPool } from '../../runtime/http1.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { Auth } from './auth.ts'
 
@@ -20,7 +20,7 @@ export async function checkSender({ name, origin, auth, ca }: CheckSender): Prom
 }
 
 async function checkConnection(name: string, origin: string, ca: string | undefined): Promise<readonly Check[]> {
-  const pool = new Pool(origin, { connections: 1, ...(ca !== undefined && { connect: { ca } }) })
+  const pool = openPool(origin, { connections: 1, ...(ca !== undefined && { connect: { ca } }) })
   try {
     // A GET of the root path sends no message. Any answer is good.
     const signal = clock.timeout(timeoutMs)

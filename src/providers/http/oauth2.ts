@@ -1,7 +1,7 @@
 // The client credentials grant of OAuth 2.0 (RFC 6749 §4.4).
 
-import { Pool } from 'undici'
 import { clock } from '../../runtime/clock.ts'
+import { openPool } from '../../runtime/http1.ts'
 import { objectIn } from '../../runtime/json.ts'
 import { exchange } from '../exchange.ts'
 import type { FetchedToken } from './token-source.ts'
@@ -36,7 +36,7 @@ export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience
   close(): Promise<void>
 } {
   const { origin, pathname, search, host } = new URL(tokenUrl)
-  const pool = new Pool(origin, { connections: 1, headersTimeout: 0, bodyTimeout: 0 })
+  const pool = openPool(origin, { connections: 1, headersTimeout: 0, bodyTimeout: 0 })
   const form = new URLSearchParams({ grant_type: 'client_credentials' })
   if (scope !== undefined) form.set('scope', scope)
   if (audience !== undefined) form.set('audience', audience)

@@ -1,9 +1,9 @@
 // Sends one request to the provider and interprets its answer, in the same way for users and for devices.
 
-import { Pool } from 'undici'
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
+import { openPool } from '../../runtime/http1.ts'
 import { redactSecrets } from '../../runtime/redact-secrets.ts'
 import { type Exchanged, type ExchangeRequest, exchange } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
@@ -47,7 +47,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
   const bodyOf = bodyTemplate(all.body, all.overrides)
   const rules = rulesOf(all.rules)
   const auth = createAuth(all.auth)
-  const pool = new Pool(origin, {
+  const pool = openPool(origin, {
     connections: concurrency,
     pipelining: 1,
     headersTimeout: 0,

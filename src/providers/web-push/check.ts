@@ -1,8 +1,8 @@
 // The checks of Web Push for `bellwire doctor`.
 
-import { Pool, ProxyAgent } from 'undici'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
+import { openPool, openProxy } from '../../runtime/http1.ts'
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { type EndpointRules, pushHosts } from './judge-endpoint.ts'
 import { judgeKeys, judgeSubject, judgeSubjectForApple, type Vapid } from './vapid.ts'
@@ -69,8 +69,8 @@ async function checkOrigin(
   const tls = guard.ca === undefined ? {} : { ca: guard.ca }
   const dispatcher =
     proxy === undefined
-      ? new Pool(origin, { connect: guarded ? guardedConnect(guard) : tls })
-      : new ProxyAgent({ uri: proxy, requestTls: tls })
+      ? openPool(origin, { connect: guarded ? guardedConnect(guard) : tls })
+      : openProxy({ uri: proxy, requestTls: tls })
   try {
     const before = clock.now()
     const { body, headers } = await dispatcher.request({

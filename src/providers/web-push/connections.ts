@@ -2,10 +2,11 @@
 
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { type Dispatcher, Pool, ProxyAgent } from 'undici'
-import { createHttp2Client, type Http2Implementation } from '../../http2/client.ts'
+import type { Dispatcher } from 'undici'
+import { createHttp2Client } from '../../http2/client.ts'
 import { noHttp2 } from '../../http2/connection.ts'
 import { clock } from '../../runtime/clock.ts'
+import { openPool, openProxy } from '../../runtime/http1.ts'
 import { type Exchanged, exchange } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
 import { isPublic } from './addresses.ts'
@@ -14,7 +15,6 @@ import { forbiddenHost, type GuardedConnectOptions, guardedConnect, guardedLooku
 export interface ConnectionOptions extends GuardedConnectOptions {
   /** Maximum number of concurrent requests. */
   readonly concurrency: number
-  readonly http2?: Http2Implementation | undefined
   /** An HTTP proxy. The proxy resolves the host, so only an address in the endpoint itself is refused here. */
   readonly proxy?: string | undefined
 }
@@ -44,7 +44,7 @@ const unindexed = ['topic']
 /** @param guard absent: the origin is a replacement, which may have any address */
 export function openConnections(
   origin: string,
-  { concurrency, http2, proxy, ca, ...options }: ConnectionOptions,
+  { concurrency, proxy, ca, ...options }: ConnectionOptions,
   guard: 'guarded' | 'replaced',
 ): Connections {
   const { protocol, hostname } = new URL(origin)
@@ -56,7 +56,6 @@ export function openConnections(
       ? createHttp2Client({
           origin,
           connections: mostHttp2Connections,
-          http2,
           proxy,
           ca,
           ...(isGuarded && { lookup: guardedLookup(lookup, allowed) }),
@@ -66,10 +65,10 @@ export function openConnections(
   let dispatcher: Dispatcher | undefined
 
   function openDispatcher(): Dispatcher {
-    const timeouts = { headersTimeout: 0, bodyTimeout: 0, allowH2: false, connections: concurrency }
+    const timeouts = { headersTimeout: 0, bodyTimeout: 0, connections: concurrency }
     const tls = ca === undefined ? {} : { ca }
-    if (proxy !== undefined) return new ProxyAgent({ uri: proxy, requestTls: tls, ...timeouts })
-    return new Pool(origin, {
+    if (proxy !== undefined) return openProxy({ uri: proxy, requestTls: tls, ...timeouts })
+    return openPool(origin, {
       ...timeouts,
       connect: isGuarded ? guardedConnect({ lookup, allowed, ...tls }) : tls,
     })

@@ -3,7 +3,8 @@
 
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
+import { createConnector } from '../../runtime/http1.ts'
 import { isPublic } from './addresses.ts'
 
 export interface GuardedConnectOptions {
@@ -27,11 +28,11 @@ export class ForbiddenAddress extends Error {
 /**
  * A connector for an undici pool.
  *
- * @example new Pool('https://fcm.googleapis.com', { connect: guardedConnect() })
+ * @example openPool('https://fcm.googleapis.com', { connect: guardedConnect() })
  */
 export function guardedConnect(options: GuardedConnectOptions = {}): buildConnector.connector {
   const { lookup = systemLookup as LookupFunction, allowed = isPublic, ca } = options
-  const connect = buildConnector({ lookup: guardedLookup(lookup, allowed), timeout: 10_000, ...(ca && { ca }) })
+  const connect = createConnector({ lookup: guardedLookup(lookup, allowed), timeout: 10_000, ...(ca && { ca }) })
   return (target, callback) => {
     const forbidden = forbiddenHost(target.hostname, allowed)
     if (forbidden) return callback(forbidden, null)

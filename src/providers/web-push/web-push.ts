@@ -3,7 +3,6 @@
 import type { LookupFunction } from 'node:net'
 import { receiptToken } from '../../contract/receipt-token.ts'
 import { refuseFatal } from '../../contract/refusals.ts'
-import type { Http2Implementation } from '../../http2/client.ts'
 import { notEncodable, streamReset } from '../../http2/connection.ts'
 import { clock } from '../../runtime/clock.ts'
 import { collapseId } from '../collapse.ts'
@@ -33,8 +32,6 @@ export interface WebPushOptions extends VapidKeys {
   readonly origins?: Readonly<Record<string, string>>
   /** Maximum number of sends in flight to one vendor's push service; to all together five times as many. Default: 100. */
   readonly concurrency?: number
-  /** The HTTP/2 implementation: our own frames, or node:http2. Default: own. A service without HTTP/2 is called over HTTP/1.1. */
-  readonly http2?: Http2Implementation | undefined
   /** An HTTP proxy for all connections: http://user:password@proxy:3128. It must refuse internal addresses itself. */
   readonly proxy?: string | undefined
   /** Certificates to trust instead of the system's, as PEM. */

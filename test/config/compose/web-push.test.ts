@@ -41,7 +41,6 @@ test('only the keys and the subject are required', async () => {
     origins: {},
     perSecond: undefined,
     concurrency: 100,
-    http2: 'own',
     proxy: undefined,
   })
   assert.equal(webPush(options).name, 'web-push')
@@ -60,7 +59,6 @@ origins:
 per_second: 50
 concurrency: 20
 ca: ${ca}
-http2: node
 proxy: http://proxy.example:3128
 `)
   assert.deepEqual(problems, [])
@@ -74,7 +72,6 @@ proxy: http://proxy.example:3128
     perSecond: 50,
     concurrency: 20,
     ca: cert,
-    http2: 'node',
     proxy: 'http://proxy.example:3128',
   })
 })

@@ -37,78 +37,75 @@ const rows: readonly Row[] = webPushRows.map(({ row, status, headers, body, outc
 const standInCertificate = makeCertificate()
 
 // web-push.test.ts has the requirements over HTTP/1.1.
-for (const http2 of ['own', 'node'] as const)
-  pushServiceSuite({
-    name: 'web-push',
-    variant: `http2: ${http2}`,
-    http2: true,
-    rows,
-    async start() {
-      const origin = 'https://fcm.googleapis.com'
-      const standIn = await startWebPushStandIn({ origin, certificate: standInCertificate })
-      const keys = makeVapidKeys()
-      return {
-        service: webPush({ ...keys, subject, origins: { [origin]: standIn.url }, http2, ca: standInCertificate.cert }),
-        standIn,
-        device: (brand = '1') => deviceOf(standIn.subscribe({ applicationServerKey: keys.publicKey }), { brand }),
-        secrets: [keys.privateKey],
-      }
-    },
-  })
+pushServiceSuite({
+  name: 'web-push',
+  variant: 'HTTP/2',
+  http2: true,
+  rows,
+  async start() {
+    const origin = 'https://fcm.googleapis.com'
+    const standIn = await startWebPushStandIn({ origin, certificate: standInCertificate })
+    const keys = makeVapidKeys()
+    return {
+      service: webPush({ ...keys, subject, origins: { [origin]: standIn.url }, ca: standInCertificate.cert }),
+      standIn,
+      device: (brand = '1') => deviceOf(standIn.subscribe({ applicationServerKey: keys.publicKey }), { brand }),
+      secrets: [keys.privateKey],
+    }
+  },
+})
 
 // In these tests 127.0.0.1 is a public address, and 127.0.0.9 an internal one.
 const allowed = (address: string): boolean => address === '127.0.0.1'
 const host = 'push.example.test'
 const certificate = makeCertificate(host)
 
-for (const http2 of ['own', 'node'] as const) {
-  test(`http2 ${http2}: the connection uses the address that was checked, without another look-up`, async (t) => {
+test('http2: the connection uses the address that was checked, without another look-up', async (t) => {
+  const server = await startServer(t)
+  const names = nameServer('127.0.0.1', '127.0.0.9')
+  const origins = start(t, { lookup: names.lookup })
+  for (let n = 0; n < 3; n++) assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
+  assert.equal(names.asked(), 1)
+})
+
+test('http2: a name with an internal address at its second look-up (DNS rebinding) is not connected to', async (t) => {
+  const server = await startServer(t)
+  const names = nameServer('127.0.0.1', '127.0.0.9')
+  const origins = start(t, { lookup: names.lookup })
+  server.faults.play({ goaway: true, times: 1 })
+  assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
+  const exchanged = await post(origins, server.url)
+  assert.ok('lost' in exchanged)
+  assert.equal(exchanged.lost.code, 'FORBIDDEN_ADDRESS')
+  assert.equal(exchanged.written, false)
+  assert.deepEqual([names.asked(), server.requests()], [2, 1])
+})
+
+for (const proxied of [false, true])
+  test(`http2: an IP address of this machine is not connected to${proxied ? ', nor is the proxy' : ''}`, async (t) => {
     const server = await startServer(t)
-    const names = nameServer('127.0.0.1', '127.0.0.9')
-    const origins = start(t, { http2, lookup: names.lookup })
-    for (let n = 0; n < 3; n++) assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
-    assert.equal(names.asked(), 1)
+    const proxy = await connectProxy(t)
+    const origins = createOrigins({ ...base, ca: certificate.cert, ...(proxied && { proxy: proxy.url() }) })
+    t.after(() => origins.close())
+    for (const address of ['127.0.0.1', '[::ffff:7f00:1]', '2130706433']) {
+      const exchanged = await post(origins, server.url.replace(host, address))
+      assert.ok('lost' in exchanged && exchanged.lost.code === 'FORBIDDEN_ADDRESS' && !exchanged.written)
+    }
+    assert.deepEqual([server.requests(), proxy.tunnels], [0, []])
   })
 
-  test(`http2 ${http2}: a name with an internal address at its second look-up (DNS rebinding) is not connected to`, async (t) => {
-    const server = await startServer(t)
-    const names = nameServer('127.0.0.1', '127.0.0.9')
-    const origins = start(t, { http2, lookup: names.lookup })
-    server.faults.play({ goaway: true, times: 1 })
+for (const protocols of [['http/1.1'], undefined]) {
+  const kind = protocols ? 'refuses HTTP/2 in its handshake' : 'does not know ALPN'
+  test(`http2: a service that ${kind} is reached over HTTP/1.1, and not asked for HTTP/2 again`, async (t) => {
+    const server = await startHttp1Server(t, protocols)
+    const origins = start(t, { lookup: nameServer('127.0.0.1').lookup })
+    const answers = await Promise.all([1, 2, 3].map(() => post(origins, server.url)))
+    for (const answer of answers) assert.partialDeepStrictEqual(answer, { status: 201 })
+    const connections = server.connections()
     assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
-    const exchanged = await post(origins, server.url)
-    assert.ok('lost' in exchanged)
-    assert.equal(exchanged.lost.code, 'FORBIDDEN_ADDRESS')
-    assert.equal(exchanged.written, false)
-    assert.deepEqual([names.asked(), server.requests()], [2, 1])
+    assert.deepEqual(server.versions(), ['1.1', '1.1', '1.1', '1.1'])
+    assert.equal(server.connections(), connections)
   })
-
-  for (const proxied of [false, true])
-    test(`http2 ${http2}: an IP address of this machine is not connected to${proxied ? ', nor is the proxy' : ''}`, async (t) => {
-      const server = await startServer(t)
-      const proxy = await connectProxy(t)
-      const origins = createOrigins({ ...base, http2, ca: certificate.cert, ...(proxied && { proxy: proxy.url() }) })
-      t.after(() => origins.close())
-      for (const address of ['127.0.0.1', '[::ffff:7f00:1]', '2130706433']) {
-        const exchanged = await post(origins, server.url.replace(host, address))
-        assert.ok('lost' in exchanged && exchanged.lost.code === 'FORBIDDEN_ADDRESS' && !exchanged.written)
-      }
-      assert.deepEqual([server.requests(), proxy.tunnels], [0, []])
-    })
-
-  for (const protocols of [['http/1.1'], undefined]) {
-    const kind = protocols ? 'refuses HTTP/2 in its handshake' : 'does not know ALPN'
-    test(`http2 ${http2}: a service that ${kind} is reached over HTTP/1.1, and not asked for HTTP/2 again`, async (t) => {
-      const server = await startHttp1Server(t, protocols)
-      const origins = start(t, { http2, lookup: nameServer('127.0.0.1').lookup })
-      const answers = await Promise.all([1, 2, 3].map(() => post(origins, server.url)))
-      for (const answer of answers) assert.partialDeepStrictEqual(answer, { status: 201 })
-      const connections = server.connections()
-      assert.partialDeepStrictEqual(await post(origins, server.url), { status: 201 })
-      assert.deepEqual(server.versions(), ['1.1', '1.1', '1.1', '1.1'])
-      assert.equal(server.connections(), connections)
-    })
-  }
 }
 
 test('at most 256 origins are open, and an idle origin is closed', async (t) => {

@@ -20,7 +20,6 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     per_second: perSecond,
     concurrency,
     connections,
-    http2,
     proxy,
   } = config
   for (const [setting, id] of [
@@ -47,7 +46,6 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
     perSecond,
     concurrency,
     connections,
-    http2,
     proxy,
     ...(apps && { apps }),
     ...(environments && { environments }),

@@ -10,7 +10,7 @@ import { fileOrText, readCa, refuse } from './files.ts'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOptions> {
-  const { name, apps, base_url: baseUrl, per_second: perSecond, concurrency, connections, http2, proxy } = config
+  const { name, apps, base_url: baseUrl, per_second: perSecond, concurrency, connections, proxy } = config
   const serviceAccount = await loadServiceAccount(config, path)
   const ca = await readCa(config.ca, `${path}.ca`)
   return {
@@ -20,7 +20,6 @@ export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOp
     perSecond,
     concurrency,
     connections,
-    http2,
     proxy,
     ...(apps && { apps }),
     ...(ca !== undefined && { ca }),

@@ -12,7 +12,7 @@ import { readCa } from './files.ts'
  * @throws ConfigError if the keys are not a pair, or `ca` cannot be read
  */
 export async function webPushOptions(config: WebPushConfig, path: string): Promise<WebPushOptions> {
-  const { name, subject, apps, per_second: perSecond, concurrency, http2, proxy } = config
+  const { name, subject, apps, per_second: perSecond, concurrency, proxy } = config
   const keys = { publicKey: config.public_key, privateKey: config.private_key }
   const description = judgeKeys(keys)
   if (description !== undefined) {
@@ -27,7 +27,6 @@ export async function webPushOptions(config: WebPushConfig, path: string): Promi
     ...endpointRules(config),
     perSecond,
     concurrency,
-    http2,
     proxy,
     ...(apps && { apps }),
     ...(ca !== undefined && { ca }),

@@ -1,0 +1,32 @@
+// Every HTTP client that undici gives us offers HTTP/1.1 alone to a TLS server.
+
+import assert from 'node:assert/strict'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import test from 'node:test'
+import { createConnector, openClient, openPool, openProxy } from '../../src/runtime/http1.ts'
+import { makeCertificate } from '../../src/stand-ins/certificate.ts'
+import { connectProxy } from '../support/connect-proxy.ts'
+
+test('a server that prefers HTTP/2 is called over HTTP/1.1', async (t) => {
+  const certificate = makeCertificate()
+  const server = createSecureServer({ ...certificate, allowHTTP1: true }, (request, response) =>
+    response.end(request.httpVersion),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const tls = { ca: certificate.cert }
+  const proxy = await connectProxy(t)
+  const clients = {
+    pool: openPool(origin, { connect: tls }),
+    client: openClient(origin, { connect: tls }),
+    connector: openPool(origin, { connect: createConnector(tls) }),
+    proxy: openProxy({ uri: proxy.url(), requestTls: tls }),
+  }
+  for (const [name, client] of Object.entries(clients)) {
+    t.after(() => client.close())
+    const { body } = await client.request({ origin, path: '/', method: 'GET' })
+    assert.equal(await body.text(), '1.1', name)
+  }
+})
