@@ -160,7 +160,7 @@ async function downloadTo(
   download: (write: (chunk: Buffer) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const part = `${file}.part`
-  const stream = createWriteStream(part)
+  const stream = createWriteStream(part, { mode: 0o600 })
   const failed = (error: Error): never => {
     throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
   }

@@ -16,7 +16,13 @@ const replaceKey = 'make another with: openssl rand -hex 24'
 /** All risks in the configuration, including the accepted ones. */
 export function risksOf(config: Config): readonly Risk[] {
   const leaves = leavesOf(table, config)
-  return [...sharedKeys(leaves, config), ...exampleKeys(leaves, config), ...weakKeys(leaves), ...clearText(leaves)]
+  return [
+    ...sharedKeys(leaves, config),
+    ...exampleKeys(leaves, config),
+    ...weakKeys(leaves),
+    ...clearText(leaves),
+    ...publicAdmin(config),
+  ]
 }
 
 /** Whether the key is public: the keys of the examples and of `bellwire stand-ins` are published. */
@@ -76,6 +82,22 @@ function weakKeys(leaves: readonly ConfiguredValue[]): readonly Risk[] {
 /** Whether the key has fewer than six different characters, or consists of one repeated part. */
 function isWeak(key: string): boolean {
   return new Set(key).size < 6 || /^(.+)\1+$/.test(key)
+}
+
+/** Without `admin`, the port that other machines reach also serves administration and the metrics. */
+function publicAdmin({ operator, platform }: Config): readonly Risk[] {
+  return Object.entries({ operator, platform }).flatMap(([side, settings]) => {
+    if (!settings || settings.admin || isThisMachine(settings.host)) return []
+    const port = side === 'operator' ? 7101 : 7102
+    return [
+      {
+        risk: 'admin_on_public_address',
+        path: `${side}.host`,
+        description: `${settings.host} is reachable from other machines, and also serves /admin, and /metrics without a key`,
+        remedy: `add admin: {host: 127.0.0.1, port: ${port}} to ${side}`,
+      },
+    ]
+  })
 }
 
 function clearText(leaves: readonly ConfiguredValue[]): readonly Risk[] {

@@ -21,11 +21,12 @@ const log = group(
 
 const acceptRisks = list(
   oneOf(
+    'admin_on_public_address',
     'clear_text_to_other_hosts',
     'example_keys',
     'shared_keys',
     'weak_keys',
-  )({ help: 'A risk: clear_text_to_other_hosts, example_keys, shared_keys or weak_keys.' }),
+  )({ help: 'A risk: admin_on_public_address, clear_text_to_other_hosts, example_keys, shared_keys or weak_keys.' }),
   {
     help: 'Accepted risks. A risk that is not listed is an error; `bellwire doctor` warns of each listed one.',
   },

@@ -60,7 +60,7 @@ export async function startPageServer(port: number): Promise<PageServer> {
     const isFile = !path.startsWith('/demo/')
     const port = request.socket.localPort as number
     // A link on another site may lead to the page. The other requests come from the page itself.
-    const refusal = isFile ? judgeHost(request.headers.host, port) : judgeLocalRequest(request, port)
+    const refusal = isFile ? judgeHost(request.headers.host, port) : judgeLocalRequest(request)
     if (refusal) return json(response, refusal.status, { error: refusal.error })
     if (isFile) return sendFile(path, response)
     if (!backend) return json(response, 503, { error: 'the demo is starting' })

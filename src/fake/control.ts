@@ -8,6 +8,9 @@ import { readBody } from './forward.ts'
 
 export const controlPath = '/fake'
 
+/** The address for the control API, which only programs on this machine may use. @example 'http://127.0.0.1:8080' for 'http://0.0.0.0:8080' */
+export const localUrl = (url: string): string => `http://127.0.0.1:${new URL(url).port}`
+
 const mostBodyBytes = 1024 * 1024
 
 export interface Controlled<Behaviour extends Choice<string>> {
@@ -41,7 +44,7 @@ export async function serveControl<Behaviour extends Choice<string>>(
   const send = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(`${JSON.stringify(body)}\n`)
   }
-  const refusal = judgeLocalRequest(request, request.socket.localPort as number)
+  const refusal = judgeLocalRequest(request)
   if (refusal) return send(refusal.status, { error: refusal.error })
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake')
   const [, id] = /^\/fake\/behaviours(?:\/(\d+))?$/.exec(pathname) ?? []

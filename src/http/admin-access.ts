@@ -41,7 +41,9 @@ export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], ro
       callerOf,
       onRequest: [
         onRequest,
-        async (request) => {
+        async (request, reply) => {
+          // Answers have texts and identifiers of users.
+          reply.header('cache-control', 'no-store')
           demandScope(callerOf(request), scope)
           if (body) demandType(request, ['application/json'])
           if (bodies) demandType(request, Object.keys(bodies))

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { metrics, metricsText } from '../runtime/metrics.ts'
+import { isLoopbackAddress } from './address.ts'
 import { HttpError } from './http.ts'
+import { judgeHost } from './local-request.ts'
 
 export interface Health {
   /** Rejects if the process cannot work now. */
@@ -36,5 +38,10 @@ export function healthRoutes(app: FastifyInstance, { check, signal, details = ()
     }
     return { ok: true, ...(await details()) }
   })
-  app.get('/metrics', async (_request, reply) => reply.type('text/plain; version=0.0.4').send(await metricsText()))
+  app.get('/metrics', async ({ raw }, reply) => {
+    // A web page on this machine must not read them under a name that it resolves to a loopback address.
+    const refusal = isLoopbackAddress(raw.socket.localAddress) && judgeHost(raw.headers.host, raw.socket.localPort ?? 0)
+    if (refusal) throw new HttpError(refusal.status, refusal.error)
+    return reply.type('text/plain; version=0.0.4').send(await metricsText())
+  })
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { isLoopbackAddress } from './address.ts'
 
 /** The refusal of a request to a server that only this machine may use. */
@@ -8,18 +9,23 @@ export interface LocalRefusal {
 }
 
 /**
- * Refuses requests that a web page of another site makes a browser on this machine send. The page can reach every loopback port:
+ * Refuses requests from other machines, which may send any Host, if the server listens on an address that they reach. Also refuses
+ * requests that a web page of another site makes a browser on this machine send. The page can reach every loopback port:
  * under its own host name, resolved to 127.0.0.1 (DNS rebinding), or by a form or script (CSRF). DNS rebinding shows in Host;
  * CSRF shows in Origin or Sec-Fetch-Site, or in a content type that browsers send to other sites without a preflight request.
  *
- * @param port the port of the server
- * @example judgeLocalRequest(request, 4700)?.error // 'Host evil.example is not this server: …'
+ * @example judgeLocalRequest(request)?.error // 'Host evil.example is not this server: …'
  */
-export function judgeLocalRequest(
-  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
-  port: number,
-): LocalRefusal | undefined {
-  const refused = judgeHost(headers.host, port)
+export function judgeLocalRequest({
+  method,
+  headers,
+  socket,
+}: Pick<IncomingMessage, 'method' | 'headers'> & {
+  readonly socket: Pick<Socket, 'remoteAddress' | 'localPort'>
+}): LocalRefusal | undefined {
+  if (!isLoopbackAddress(socket.remoteAddress))
+    return { status: 403, error: `only programs on this machine may use this: not ${socket.remoteAddress}` }
+  const refused = judgeHost(headers.host, socket.localPort ?? 0)
   if (refused) return refused
   const { origin, 'sec-fetch-site': site = 'none', 'content-type': type = '' } = headers
   if (origin !== undefined && origin !== `http://${headers.host}`)

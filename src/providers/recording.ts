@@ -45,10 +45,10 @@ function line({ ref, attempt, brand, userId, id, text }: Message): string {
 /** Appends lines to a file, and creates its folder if that is missing. */
 async function append(file: string, lines: string): Promise<void> {
   try {
-    await appendFile(file, lines)
+    await appendFile(file, lines, { mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     await mkdir(dirname(file), { recursive: true })
-    await appendFile(file, lines)
+    await appendFile(file, lines, { mode: 0o600 })
   }
 }

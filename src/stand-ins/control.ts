@@ -134,7 +134,7 @@ export async function startControl(
   const server = createServer(handle)
 
   async function answer(request: IncomingMessage): Promise<object> {
-    const refusal = judgeLocalRequest(request, request.socket.localPort as number)
+    const refusal = judgeLocalRequest(request)
     if (refusal) throw new ControlError(refusal.status, refusal.error)
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://control')
     const matching = routes.filter(([, path]) => path.test(pathname))

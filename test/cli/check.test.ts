@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Report } from '../../src/checker/report-schema.ts'
@@ -36,6 +36,8 @@ test('check: a passing run exits with 0, and writes a report in each format', as
   assert.match(err, /Sends at most \d+ messages, only to the user user-1, brand 1\./)
   assert.match(out, /All 11 required rules that were checked are kept\./)
   assert.match(await readFile(html as string, 'utf8'), /^<!doctype html>[\s\S]*Passed/)
+  for (const file of [html, json, junit, text])
+    assert.equal((await stat(file as string)).mode & 0o777, 0o600, 'reports have texts and identifiers of users')
   assert.match(await readFile(junit as string, 'utf8'), /^<\?xml/)
   assert.match(await readFile(text as string, 'utf8'), /All 11 required rules that were checked are kept/)
   const report = JSON.parse(await readFile(json as string, 'utf8')) as Report

@@ -75,6 +75,23 @@ test('an example key is refused if other machines can reach the API', async () =
   )
 })
 
+test('administration on an address that other machines reach is refused, unless it has an address of its own', async (t) => {
+  const both = operator + platform
+  const admin = '{host: 127.0.0.1}'
+  const publicHosts = both.replaceAll('  keys:', '  host: 0.0.0.0\n  keys:')
+  const problems = await problemsOf(t, publicHosts)
+  assert.deepEqual(
+    problems.map(({ path }) => path),
+    ['operator.host', 'platform.host'],
+  )
+  assert.match(problems[0]?.description ?? '', /0\.0\.0\.0 .*\/admin, and \/metrics without a key/)
+  assert.match(problems[0]?.remedy ?? '', /add admin: .* accept_risks: \[admin_on_public_address\]/)
+  assert.deepEqual(await pathsOf(t, `accept_risks: [admin_on_public_address]\n${publicHosts}`), [])
+  assert.deepEqual(await pathsOf(t, publicHosts.replaceAll('  keys:', `  admin: ${admin}\n  keys:`)), [])
+  for (const host of ['127.0.0.1', 'localhost', '"::1"'])
+    assert.deepEqual(await pathsOf(t, both.replaceAll('  keys:', `  host: ${host}\n  keys:`)), [])
+})
+
 test('every key in the docs and examples is recognized as an example key', () => {
   const root = join(import.meta.dirname, '../..')
   const files = globSync(['README.md', 'docs/**/*.md', 'examples/**/*.yaml', 'src/cli/stand-ins/*.ts'], { cwd: root })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { adminRoutes } from '../../src/http/admin-access.ts'
+import { adminRoute, adminRoutes } from '../../src/http/admin-access.ts'
 import { healthRoutes } from '../../src/http/health.ts'
 import { createHttp, HttpError, listen } from '../../src/http/http.ts'
 import { UnstorableText } from '../../src/runtime/unstorable.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import { openRawSocket } from '../support/raw-socket.ts'
 import { event } from '../support/wait.ts'
 
 async function serve(t: TestContext, routes: (app: FastifyInstance) => void): Promise<string> {
@@ -59,6 +60,34 @@ test('a route with a body but without authentication cannot be registered', () =
   const app = createHttp('operator', 1024)
   assert.throws(() => app.post('/open', async () => 'anybody'), /POST \/open .*give the route an onRequest/)
   assert.doesNotThrow(() => app.get('/open', async () => 'anybody'))
+})
+
+test('metrics are not answered on a loopback address under a foreign host name', async (t) => {
+  const url = await serve(t, (app) =>
+    healthRoutes(app, { check: async () => {}, signal: new AbortController().signal }),
+  )
+  const statusOf = (path: string, host: string) => {
+    const socket = openRawSocket(t, url)
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n\r\n`)
+    return socket.status()
+  }
+  assert.equal(await statusOf('/metrics', 'evil.example'), 403)
+  assert.equal(await statusOf('/metrics', new URL(url).host), 200)
+  assert.equal(await statusOf('/healthz', 'evil.example'), 200, 'a load balancer sends any name')
+})
+
+test('answers of /admin are not cached', async (t) => {
+  const key = { name: 'office', key: 'the-key-of-the-office', scopes: ['read'] as const }
+  const url = await serve(t, (app) =>
+    adminRoutes(
+      app,
+      [key],
+      [adminRoute({ method: 'GET', url: '/admin/texts', scope: 'read', says: 'Lists.', handler: async () => ({}) })],
+    ),
+  )
+  const answer = await fetch(`${url}/admin/texts`, { headers: { 'x-api-key': key.key } })
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
 })
 
 test('every response has a header that forbids content type sniffing', async (t) => {

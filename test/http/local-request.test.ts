@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
+import { networkInterfaces } from 'node:os'
 import test from 'node:test'
 import type { Clients } from '../../src/demo/clients.ts'
 import type { Journal } from '../../src/demo/journal.ts'
 import { startPageServer } from '../../src/demo/page-server.ts'
 import type { Phones } from '../../src/demo/phones.ts'
 import { createRecords } from '../../src/demo/records.ts'
+import { startFakeOperator } from '../../src/fake/fake-operator.ts'
 import { judgeLocalRequest } from '../../src/http/local-request.ts'
 import { startStandIns } from '../../src/stand-ins/all.ts'
 import { startControl } from '../../src/stand-ins/control.ts'
@@ -96,9 +98,29 @@ test('the demo page can get tokens and send, a web page of another site cannot',
   assert.equal((await sendRequest(server.url, 'GET', '/', { host: 'evil.example' })).status, 403)
 })
 
+test('a fake that listens on all addresses obeys no other address, whatever Host it sends', async (t) => {
+  const fake = await startFakeOperator({ host: '0.0.0.0', port: 0, apiKey: 'a-key-of-the-fake', brands: ['1'] })
+  t.after(() => fake.close())
+  const { port } = new URL(fake.url)
+  const addresses = Object.values(networkInterfaces()).flatMap((each = []) => each)
+  const outside = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)
+  assert.ok(outside, 'this machine needs an address besides the loopback addresses')
+  const headers = { host: `localhost:${port}`, 'content-type': 'application/json' }
+  for (const [method, path] of [
+    ['GET', '/fake/arrivals'],
+    ['POST', '/fake/behaviours'],
+  ] as const)
+    assert.equal((await sendRequest(`http://${outside.address}:${port}`, method, path, headers, '{}')).status, 403)
+  assert.equal((await sendRequest(`http://127.0.0.1:${port}`, 'GET', '/fake/arrivals', headers)).status, 200)
+})
+
 test('Host may omit port 80, and a request without Host is refused', () => {
-  const statusOf = (host: string, port: number) => judgeLocalRequest({ method: 'GET', headers: { host } }, port)?.status
-  assert.equal(judgeLocalRequest({ method: 'GET', headers: {} }, 80)?.status, 403)
+  const judge = (headers: Headers, localPort: number, remoteAddress = '127.0.0.1') =>
+    judgeLocalRequest({ method: 'GET', headers, socket: { remoteAddress, localPort } })?.status
+  const statusOf = (host: string, port: number) => judge({ host }, port)
+  assert.equal(judge({}, 80), 403)
+  assert.equal(judge({ host: 'localhost' }, 80, '192.0.2.2'), 403)
+  assert.equal(judge({ host: 'localhost' }, 80, '::ffff:127.0.0.1'), undefined)
   const statuses = [statusOf('localhost', 80), statusOf('localhost', 4680), statusOf('localhost:80', 80)]
   assert.deepEqual(statuses, [undefined, 403, undefined])
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { recording } from '../../src/providers/recording.ts'
@@ -13,6 +13,7 @@ test('recording: each message is a line in the file before it is accepted', asyn
   const provider = recording({ file })
   await provider.send([message(1), message(2, { attempt: 3 })], contextOf())
   await provider.send([message(1, { brand: '2' })], contextOf())
+  assert.equal((await stat(file)).mode & 0o777, 0o600, 'it has texts and identifiers of users')
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),

@@ -23,7 +23,7 @@ export function enqueuer(
   return async ({ channel, name, records }) => {
     made ??= makeFolder(folder)
     const file = join(await made, `${String(++step).padStart(2, '0')}-${name}.ndjson`)
-    await writeFile(file, records.map(({ text }) => `${text}\n`).join(''))
+    await writeFile(file, records.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 })
     if (enqueueCommand !== undefined) {
       await runShell('enqueue', enqueueCommand, { FILE: file, CHANNEL: channel })
       return

@@ -32,7 +32,7 @@ export async function writeReports(
   report: Report,
   comparison: Comparison | undefined,
 ): Promise<void> {
-  for (const file of files) await writeFile(file, formats[extname(file)]?.(report, comparison) ?? '')
+  for (const file of files) await writeFile(file, formats[extname(file)]?.(report, comparison) ?? '', { mode: 0o600 })
 }
 
 /** Reads an earlier JSON report. @throws CliError if it is none */

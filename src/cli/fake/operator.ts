@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { Arrival } from '../../fake/arrival.ts'
+import { localUrl } from '../../fake/control.ts'
 import { waitForSignal } from '../interruptible.ts'
 import { explain, port, shownTimeOfDay } from './common.ts'
 
@@ -52,7 +53,7 @@ function introduction(url: string, key: string, brands: readonly string[]): stri
 
 Answer every third request with 500:
 
-  curl ${url}/fake/behaviours -H 'content-type: application/json' -d '{"every": 3, "answer": {"status": 500}}'
+  curl ${localUrl(url)}/fake/behaviours -H 'content-type: application/json' -d '{"every": 3, "answer": {"status": 500}}'
 
 Received requests:
 `

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { localUrl } from '../../fake/control.ts'
 import type { PlatformMessage, PlatformRequest } from '../../fake/platform-request.ts'
 import { CliError, exit } from '../exit.ts'
 import { waitForSignal } from '../interruptible.ts'
@@ -107,8 +108,8 @@ function introduction(fake: string, { url, linkKey, brand, mode }: Options): str
 
 Send a push, and cut the connection before the next answer:
 
-  curl ${fake}/fake/push ${json} -d '{"user": "1001", "title": "Hello"}'
-  curl ${fake}/fake/behaviours ${json} -d '{"cut": "after", "times": 1}'
+  curl ${localUrl(fake)}/fake/push ${json} -d '{"user": "1001", "title": "Hello"}'
+  curl ${localUrl(fake)}/fake/behaviours ${json} -d '{"cut": "after", "times": 1}'
 
 Requests:
 `

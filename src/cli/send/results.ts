@@ -23,7 +23,7 @@ export interface Results {
 
 /** Writes --out as NDJSON, in the order in which the outcomes become known. */
 export async function openResults(file: string): Promise<Results> {
-  const stream = createWriteStream(file)
+  const stream = createWriteStream(file, { mode: 0o600 })
   await once(stream, 'open').catch((error: Error) => {
     throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
   })
