@@ -28,7 +28,7 @@ export interface Size {
 }
 export const sizes: { readonly full: Size; readonly small: Size } = {
   full: { kills: 20, stops: 2, records: 300, streamed: 2_200, max: 50 },
-  small: { kills: 2, stops: 1, records: 60, streamed: 1_100, max: 10 },
+  small: { kills: 1, stops: 1, records: 60, streamed: 1_100, max: 10 },
 }
 
 /**

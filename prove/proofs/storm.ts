@@ -59,14 +59,14 @@ export const storm: Proof = {
   boundSeconds: { small: 240, full: 1_200 },
   async run(options, signal) {
     const size = options.small ? small : full
-    const calm = await drain({ ...options, size, sick: false }, signal)
+    // In npm test, other tests run at the same time: rates are not compared.
+    const calm = options.small ? undefined : await drain({ ...options, size, sick: false }, signal)
     const stormy = await drain({ ...options, size, sick: true }, signal)
-    const rate = stormy.perSecond / calm.perSecond
     options.print(
-      `healthy lanes: ${stormy.perSecond} a second, ${calm.perSecond} without the sick lanes; first delivery after the recovery: ${stormy.recoveryMs} ms`,
+      `healthy lanes: ${stormy.perSecond} a second${calm ? `, ${calm.perSecond} without the sick lanes` : ''}; first delivery after the recovery: ${stormy.recoveryMs} ms`,
     )
-    // In npm test, other tests run at the same time.
-    if (!options.small) {
+    if (calm) {
+      const rate = stormy.perSecond / calm.perSecond
       assert.ok(rate >= bounds.healthyRate, `the healthy lanes fell to ${rate.toFixed(2)} of their rate`)
       for (const ms of stormy.recoveryMs)
         assert.ok(ms <= bounds.recoveryMs, `a lane delivered its first message ${ms} ms after the recovery`)
@@ -76,7 +76,7 @@ export const storm: Proof = {
       ended_processes: stormy.ended,
       requests_of_sick_lanes: stormy.sickRequests,
       healthy_per_second: stormy.perSecond,
-      healthy_per_second_calm: calm.perSecond,
+      ...(calm && { healthy_per_second_calm: calm.perSecond }),
       slowest_recovery_ms: Math.max(...stormy.recoveryMs),
       drained_after_recovery_seconds: stormy.drainedSeconds,
     }
