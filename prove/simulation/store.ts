@@ -95,6 +95,10 @@ export function openStore(disk: DatabaseSync, { world, random, faults, onFault, 
     get owner() {
       return session.database.owner
     },
+    get outage() {
+      return session.database.outage
+    },
+    checkWrites: () => session.database.checkWrites(),
     holdsLease: (owner) => session.database.holdsLease(owner),
     alive: (owners) => session.database.alive(owners),
     async own(name) {

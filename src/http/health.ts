@@ -16,7 +16,7 @@ export interface Health {
 
 export const healthDescribed = [
   { method: 'GET', url: '/healthz', says: 'Liveness: the process is running.' },
-  { method: 'GET', url: '/readyz', says: 'Readiness: the store answers, and the process is not stopping.' },
+  { method: 'GET', url: '/readyz', says: 'Readiness: the store accepts writes, and the process is not stopping.' },
   {
     method: 'GET',
     url: '/metrics',
@@ -34,7 +34,7 @@ export function healthRoutes(app: FastifyInstance, { check, signal, details = ()
     try {
       await check()
     } catch (error) {
-      throw new HttpError(503, 'the store does not answer: the log says why', 1, { cause: error })
+      throw new HttpError(503, 'the store can store nothing: the log says why', 1, { cause: error })
     }
     return { ok: true, ...(await details()) }
   })

@@ -28,8 +28,7 @@ import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../ru
 import { atMost } from '../runtime/within.ts'
 import { createStatusPages } from '../status/pages.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
-import { ping } from '../store/ping.ts'
-import { readSizes } from '../store/sizes.ts'
+import { measureStores } from '../store/measure-stores.ts'
 import { op } from '../store/statement.ts'
 import { operatorAdmin } from './admin.ts'
 import { appStatusRoute, receiptRoute } from './app-status-routes.ts'
@@ -194,7 +193,7 @@ async function composeOn(
       })
     : []
   healthRoutes(adminApp, {
-    check: () => ping(database),
+    check: () => database.checkWrites(),
     signal,
   })
   documentRoutes(
@@ -212,12 +211,7 @@ async function composeOn(
   statuses?.start()
   metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
   metrics().allow('kind', knownKinds(pushServices(options)))
-  const stopMetrics = [
-    metrics().depths(async () =>
-      (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
-    ),
-    metrics().sizes('operator', () => readSizes(database)),
-  ]
+  const stopMetrics = measureStores('operator', [{ number: 0, database, queue }], options.store)
   onParts({ registry, recorder })
 
   return {

@@ -1,6 +1,6 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
-import { pingAny, storeStates } from '../brands/store-states.ts'
+import { checkAnyStore, storeStates } from '../brands/store-states.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { createConversions } from '../conversions/conversions.ts'
@@ -34,7 +34,7 @@ import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
-import { readSizes } from '../store/sizes.ts'
+import { measureStores } from '../store/measure-stores.ts'
 import { platformAdmin } from './admin.ts'
 import { checkPlatformOptions } from './check-options.ts'
 import { consumerRoutes, consumerStates, readLag, statusOf } from './consumers.ts'
@@ -163,7 +163,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     : []
   healthRoutes(adminApp, {
     // With one store away, this process still works for the brands of the others.
-    check: () => pingAny(stores),
+    check: () => checkAnyStore(stores),
     signal,
     details: async () => ({ ...(await storeStates(stores)), ...consumerStates(consumers) }),
   })
@@ -204,12 +204,12 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds(pushServicesOf(options)))
   const unregisterMetrics = [
-    ...stores.all.flatMap(({ number, database, queue: ofStore }) => [
-      metrics().depths(async () =>
-        (await ofStore.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
-      ),
-      metrics().sizes(number === 0 ? 'platform' : `platform store ${number}`, () => readSizes(database)),
-    ]),
+    ...measureStores(
+      'platform',
+      stores.all,
+      options.store,
+      stores.all.map(({ crm }) => crm),
+    ),
     ...consumers.map((consumer) =>
       metrics().consumer(consumer.name, {
         up: () => statusOf(consumer).state === 'consuming',

@@ -121,7 +121,7 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
       if (lost.aborted) return Number.POSITIVE_INFINITY
       settleAside()
       if (controls.known) continueHold()
-      const mayCall = controls.known && !controls.pause && !draining
+      const mayCall = controls.known && !controls.pause && !draining && database.outage === undefined
       const waitMs = mayCall ? dispatcher.startCalls(clock.steady()) : dispatcher.endOverdueCalls(clock.steady())
       if (reader.hasWork) readLoop.wake()
       if (dispatcher.calls === 0 && settleWriter.size === 0) for (const notify of drainListeners.splice(0)) notify()

@@ -70,7 +70,13 @@ export function createSettleWriter(options: SettleWriterOptions): SettleWriter {
         return
       } catch (error) {
         if (!(error instanceof StoreUnavailable) && (await settleSeparately(results, error))) return
-        emit('loop.failed', { loop: `settling ${lane.name}`, error: messageOf(error), inMs: storeBackoff.firstMs })
+        emit('loop.failed', {
+          loop: `settling ${lane.name}`,
+          error: messageOf(error),
+          inMs: storeBackoff.firstMs,
+          failures: attempt,
+          unavailable: error instanceof StoreUnavailable,
+        })
         await waitUnlessLost(retryIn(attempt, storeBackoff, storeBackoff.firstMs))
       }
     }

@@ -79,7 +79,7 @@ export const counters: readonly CounterRow[] = [
     by: ['side', 'status'],
     help: 'Requests answered with an error',
   },
-  { event: 'store.lost', name: 'store_lost', by: [], help: 'Lost connections to the store' },
+  { event: 'store.lost', name: 'store_lost', by: [], help: 'Outages of the store' },
   { event: 'store.repeated', name: 'commits_repeated', by: [], help: 'Group commits repeated one caller at a time' },
   // Attributes.
   {

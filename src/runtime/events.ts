@@ -19,9 +19,12 @@ export interface Events {
   'server.stopping': { side: 'operator' | 'platform' }
   /** An uncaught error: the process shuts down gracefully and exits with an error code. */
   'process.failed': { error: string; stack: string }
-  'loop.failed': { loop: string; error: string; inMs: number }
-  'store.lost': { error: string }
-  'store.back': { downMs: number }
+  /** `unavailable`: because a store is. `failures`: in a row. */
+  'loop.failed': { loop: string; error: string; inMs: number; failures: number; unavailable: boolean }
+  /** The store can store nothing: nothing is sent. `store.away` follows once a minute, until `store.back`. */
+  'store.lost': { store: string; error: string }
+  'store.away': { store: string; error: string; forMs: number }
+  'store.back': { store: string; downMs: number }
   'store.commit': { callers: number; rows: number; ms: number; durable: boolean }
   'store.repeated': { callers: number; error: string }
   // requests answered with an error; `cause` is not in the response; requests with `counted` are also in keys.refused

@@ -42,7 +42,12 @@ export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
     },
     redactLines(formatted, secrets),
   )
-  const ends = (Object.keys(phrases) as EventName[]).map((name) => subscribe(logger, name))
+  const storesAway = new Set<string>()
+  const ends = [
+    on('store.lost', ({ store }) => void storesAway.add(store)),
+    on('store.back', ({ store }) => void storesAway.delete(store)),
+    ...(Object.keys(phrases) as EventName[]).map((name) => subscribe(logger, name, () => storesAway.size)),
+  ]
   return {
     stop() {
       for (const end of ends) end()
@@ -56,8 +61,10 @@ export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
 }
 
 type Fields = Readonly<Record<string, unknown>>
+/** @param storesAway the number of stores that are away now: their outage has a line of its own */
+type LevelOf = (event: Fields, storesAway: number) => Level
 type Phrase = readonly [
-  level: Level | ((event: Fields) => Level),
+  level: Level | LevelOf,
   message: string | ((event: Fields) => string),
   omitted?: readonly string[],
 ]
@@ -65,7 +72,14 @@ type Phrase = readonly [
 const bySettled = ({ category, uncertain }: Fields): Level =>
   category === 'successful' && !uncertain ? 'info' : 'warn'
 
-const byStatus = ({ status, counted }: Fields): Level => (counted ? 'debug' : Number(status) >= 500 ? 'warn' : 'info')
+const byStatus: LevelOf = ({ status, counted }, storesAway) => {
+  if (counted || (status === 503 && storesAway > 0)) return 'debug'
+  return Number(status) >= 500 ? 'warn' : 'info'
+}
+
+/** The first failure may be noticed before the outage of the store is. */
+const byOutage: LevelOf = ({ unavailable, failures }, storesAway) =>
+  unavailable && (storesAway > 0 || failures === 1) ? 'debug' : 'error'
 
 const byFindings = ({ state, critical, high }: Fields): Level =>
   state === 'refused' || Number(critical) > 0 || Number(high) > 0 ? 'warn' : 'info'
@@ -75,9 +89,10 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'server.listening': ['info', 'listening'],
   'server.stopping': ['info', 'stopping: finishing work in progress'],
   'process.failed': ['error', 'uncaught error: stopping, must be restarted'],
-  'loop.failed': ['error', 'background task failed, will be retried'],
-  'store.lost': ['error', 'connection to the store lost: messages wait until it is restored'],
-  'store.back': ['info', 'connection to the store restored'],
+  'loop.failed': [byOutage, 'background task failed, will be retried'],
+  'store.lost': ['error', 'the store can store nothing: messages wait until it can'],
+  'store.away': ['error', 'the store can still store nothing'],
+  'store.back': ['info', 'the store stores again'],
   'store.commit': ['debug', 'transaction committed'],
   'store.repeated': ['warn', 'group commit failed, repeated one caller at a time'],
   'request.refused': [byStatus, 'request refused'],
@@ -180,12 +195,12 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
 /** Events that another party can cause thousands of times: a line for the first one of each lane, and a count once a minute. */
 const summarized: ReadonlySet<EventName> = new Set(['status.parked', 'message.parked', 'statuses.full'])
 
-function subscribe(logger: Logger, name: EventName): () => void {
+function subscribe(logger: Logger, name: EventName, storesAway: () => number): () => void {
   const [levelOf, message, omitted = []] = phrases[name]
   if (typeof levelOf === 'string' && !logger.isLevelEnabled(levelOf)) return () => {}
   if (summarized.has(name)) return subscribeSummary(logger, name)
   return on(name, (event) => {
-    const level = typeof levelOf === 'string' ? levelOf : levelOf({ ...event })
+    const level = typeof levelOf === 'string' ? levelOf : levelOf({ ...event }, storesAway())
     if (!logger.isLevelEnabled(level)) return
     const fields: Record<string, unknown> = { event: name, ...event }
     for (const field of omitted) delete fields[field]

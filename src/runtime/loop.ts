@@ -54,7 +54,9 @@ export function createLoop({ name, turn }: LoopOptions): Loop {
       return restMs
     } catch (error) {
       const restMs = retryIn(++failures, failureBackoff, 100)
-      emit('loop.failed', { loop: name, error: messageOf(error), inMs: restMs })
+      // StoreUnavailable. This folder knows no store.
+      const unavailable = (error as { code?: unknown } | undefined)?.code === 'unavailable'
+      emit('loop.failed', { loop: name, error: messageOf(error), inMs: restMs, failures, unavailable })
       return restMs
     }
   }

@@ -17,6 +17,10 @@ export interface Metrics {
   depths(read: () => Promise<readonly Depth[]>): () => void
   /** Adds a reader of table sizes in bytes that runs at each scrape. @returns a function that removes the reader */
   sizes(side: string, read: () => Promise<readonly { readonly table: string; readonly bytes: number }[]>): () => void
+  /** Adds a store, which is checked at each scrape. @returns a function that removes it */
+  storeUp(check: () => Promise<boolean>): () => void
+  /** Adds a reader of the free bytes of a disk that runs at each scrape. @returns a function that removes the reader */
+  diskFree(side: string, read: () => Promise<number | undefined>): () => void
   /** Adds a consumer of a queue or topic, which is read at each scrape. @returns a function that removes it */
   consumer(
     name: string,
@@ -38,17 +42,37 @@ export interface Metrics {
 export function createMetrics(registry = new Registry()): Metrics {
   const depths = addGaugeOnScrape(registry, 'lane_depth', 'Messages in a lane, by state', ['lane', 'state'])
   const sizes = addGaugeOnScrape(registry, 'store_bytes', 'Bytes of a table with its indexes', ['side', 'table'])
+  const stores = new Set<() => Promise<boolean>>()
+  const diskFree = addGaugeOnScrape(registry, 'disk_free_bytes', 'Free bytes on the disk of the SQLite file', ['side'])
   const up = addGaugeOnScrape(registry, 'channel_up', '1 while a queue or topic is consumed, otherwise 0', ['channel'])
   const lag = addGaugeOnScrape(registry, 'channel_lag', 'Messages that wait at the broker', ['channel'])
   const allowed: AllowedValues = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
   const counterEnds = [...byName].flatMap((rows) => addCounter(registry, rows, allowed))
   const ends = [...counterEnds, ...addHistograms(registry), ...addGauges(registry)]
+  addGaugeOnScrape(
+    registry,
+    'store_up',
+    '1 while all stores can store, otherwise 0',
+    [],
+  )(async () => {
+    const states = await Promise.all([...stores].map((check) => check()))
+    return [{ labels: {}, value: states.every(Boolean) ? 1 : 0 }]
+  })
   return {
     registry,
     depths: (read) => depths(async () => (await read()).map(({ count, ...labels }) => ({ labels, value: count }))),
     sizes: (side, read) =>
       sizes(async () => (await read()).map(({ table, bytes }) => ({ labels: { side, table }, value: bytes }))),
+    storeUp(check) {
+      stores.add(check)
+      return () => void stores.delete(check)
+    },
+    diskFree: (side, read) =>
+      diskFree(async () => {
+        const value = await read()
+        return value === undefined ? [] : [{ labels: { side }, value }]
+      }),
     consumer(channel, read) {
       const labels = { channel }
       const removeUp = up(async () => [{ labels, value: read.up() ? 1 : 0 }])
@@ -161,21 +185,17 @@ function addHistograms(registry: Registry): (() => void)[] {
 function addGauges(registry: Registry): (() => void)[] {
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name: `bellwire_${name}`, help, labelNames, registers: [registry] })
-  const up = gauge('store_up', '1 while the store is reachable, otherwise 0')
   const owned = gauge('lane_owned', '1 while this process owns the lane, otherwise 0', 'lane')
   const pausedLane = gauge('lane_paused', '1 while the lane is paused, otherwise 0; set by its owner', 'lane')
   const paused = gauge('provider_paused', '1 while the provider is paused, otherwise 0', 'provider')
   const stopped = gauge('removals_stopped', '1 while device removal waits for confirmation, otherwise 0', 'service')
   const streams = gauge('inbox_streams', 'Open inbox streams')
   const found = gauge('discrepancies', 'Discrepancies in the last completed comparison', 'brand', 'field', 'severity')
-  up.set(1)
   const leaveLane = (lane: string): void => {
     owned.set({ lane }, 0)
     pausedLane.set({ lane }, 0)
   }
   return [
-    on('store.lost', () => up.set(0)),
-    on('store.back', () => up.set(1)),
     on('lane.owned', ({ lane }) => owned.set({ lane }, 1)),
     on('lane.lost', ({ lane }) => leaveLane(lane)),
     on('lane.returned', ({ lane }) => leaveLane(lane)),

@@ -72,6 +72,10 @@ export interface Database {
     ops: Ops,
     options?: { readonly durable?: boolean; readonly urgent?: boolean; readonly onWritten?: () => void },
   ): Promise<Returned<Ops>>
+  /** Why the store can store nothing now: full disk, read-only server, lost connection. Undefined: it can. */
+  readonly outage: string | undefined
+  /** @throws StoreUnavailable if the store can store nothing. Tries a write, unless one succeeded in the last second. */
+  checkWrites(): Promise<void>
   read<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
   /**
    * Acquires a named lock. Undefined: another process has it, or this process has it already. On PostgreSQL it is an advisory

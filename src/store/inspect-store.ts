@@ -2,12 +2,13 @@
 // belongs to the process that serves it.
 
 import { constants } from 'node:fs'
-import { access, open, stat, statfs } from 'node:fs/promises'
+import { access, open, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { readableByAll } from '../runtime/readable-by-all.ts'
+import { freeBytesOf } from './disk-free.ts'
 import { configOf } from './postgres-address.ts'
 
 /** One result of the inspection. */
@@ -42,8 +43,7 @@ async function inspectFile(path: string): Promise<readonly StoreFinding[]> {
       },
     ]
   }
-  const { bavail, bsize } = await statfs(folder)
-  const free = bavail * bsize
+  const free = await freeBytesOf(folder)
   const space: readonly StoreFinding[] =
     free >= leastFreeBytes
       ? []

@@ -1,5 +1,6 @@
 import { clock } from '../runtime/clock.ts'
 import type { Dialect, Migration } from './database.ts'
+import { createProbeTable } from './write-probe.ts'
 
 export interface Migrator {
   readonly dialect: Dialect
@@ -10,7 +11,10 @@ export interface Migrator {
 
 /** Applies the pending migrations in order, each in its own transaction. The caller holds the lock. @returns their names */
 export async function migrate(migrations: readonly Migration[], { dialect, run, names }: Migrator): Promise<string[]> {
-  await run(['create table if not exists migrations (name text primary key, at bigint not null)'])
+  await run([
+    'create table if not exists migrations (name text primary key, at bigint not null)',
+    createProbeTable(dialect.key),
+  ])
   const existing = new Set(await names())
   const applied: string[] = []
   for (const { name, statements } of migrations) {

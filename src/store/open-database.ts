@@ -45,7 +45,10 @@ async function openSqlite(path: string, { migrations, shared }: OpenOptions): Pr
     db.close()
     throw error
   }
-  return createSqliteDatabase(db, path, shared)
+  const database = createSqliteDatabase(db, path, shared)
+  // With a full disk it starts nevertheless, and sends nothing until the disk has space.
+  await database.checkWrites().catch(() => {})
+  return database
 }
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Database> {

@@ -20,7 +20,7 @@ export async function openWhenReachable(url: string, options: OpenOptions, name:
     return await openDatabase(url, options)
   } catch (error) {
     if (!isUnreachable(error)) throw error
-    emit('store.lost', { error: (error as Error).message })
+    emit('store.lost', { store: name, error: (error as Error).message })
     return openLater(() => openDatabase(url, options), name)
   }
 }
@@ -36,7 +36,7 @@ function openLater(open: () => Promise<Database>, name: string): Database {
     name: `opening ${name}`,
     async turn() {
       opened = await open()
-      emit('store.back', { downMs: Math.round(clock.monotonic() - lostAt) })
+      emit('store.back', { store: name, downMs: Math.round(clock.monotonic() - lostAt) })
       for (const topic of topics.keys()) listen(topic)
       wakers.notifyAll()
       return Number.POSITIVE_INFINITY
@@ -52,9 +52,10 @@ function openLater(open: () => Promise<Database>, name: string): Database {
       )
   }
 
+  const outage = `${name} could not be reached since the start`
   async function demand(): Promise<Database> {
     if (opened) return opened
-    throw new StoreUnavailable(`${name} could not be reached since the start`)
+    throw new StoreUnavailable(outage)
   }
 
   return {
@@ -62,6 +63,10 @@ function openLater(open: () => Promise<Database>, name: string): Database {
     get owner() {
       return opened?.owner ?? 'not open'
     },
+    get outage() {
+      return opened ? opened.outage : outage
+    },
+    checkWrites: async () => (await demand()).checkWrites(),
     holdsLease: (owner) => opened?.holdsLease(owner) ?? false,
     commit: async (ops, options) => (await demand()).commit(ops, options),
     read: async (op) => (await demand()).read(op),

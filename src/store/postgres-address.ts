@@ -31,3 +31,9 @@ export function configOf(url: string): PostgresConfig {
 export function hidePassword(url: string): string {
   return url.replace(/\/\/.*@/, '//…@')
 }
+
+/** host:port/database, for the log. */
+export function placeOf({ connectionString = '' }: Pick<PostgresConfig, 'connectionString'>): string {
+  const { hostname, port, pathname } = new URL(connectionString)
+  return `${hostname}:${port || '5432'}${pathname}`
+}

@@ -5,6 +5,7 @@ import type { Dialect, Migration, PartitionedTable } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresConfig } from './postgres-address.ts'
 import { createPartitions, schemaLock } from './postgres-partitions.ts'
+import { demandWritable } from './postgres-preconditions.ts'
 
 const postgresDialect: Dialect = {
   engine: 'postgres',
@@ -30,6 +31,7 @@ export async function migratePostgres(config: PostgresConfig, migrations: readon
       )
     })
     await demandVersion(client)
+    await demandWritable(client)
     // Of several processes that start at once, the others wait here until the first one has applied the migrations.
     await client.query(`select pg_advisory_lock(${schemaLock})`, [config.schema ?? ''])
     if (config.schema) await client.query(`create schema if not exists ${config.schema}`)

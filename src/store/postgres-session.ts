@@ -1,6 +1,5 @@
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
-import { emit } from '../runtime/events.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { random } from '../runtime/random.ts'
 import type { Op } from './database.ts'
@@ -8,6 +7,7 @@ import { newOwner } from './owner.ts'
 import { classifyError, toCallerError } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
 import { plannerSettings } from './postgres-planner.ts'
+import { demandWritable } from './postgres-preconditions.ts'
 import { runTransaction } from './postgres-run.ts'
 import { op } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
@@ -19,6 +19,9 @@ export interface SessionOptions {
   /** Timeout of an answer, after which the connection counts as lost. */
   readonly answerWithinMs: number
   readonly onLost: (error: StoreUnavailable) => void
+  /** The connection could not be reopened: it is tried again. */
+  readonly onNotReopened: (error: unknown) => void
+  readonly onReopened: () => void
 }
 
 /** The connection for all writes, which is reopened when it is lost. Each opening has a new owner id. */
@@ -41,6 +44,9 @@ interface Opened {
   readonly openedAt: Clocks
 }
 
+/** Short, so that the store is back soon after the server is. */
+const longestReopenMs = 1_000
+
 /** @throws if the first connection cannot be opened */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const { leaseMs, answerWithinMs } = options
@@ -50,7 +56,6 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   let leaseFrom = current.openedAt
   let queue: Promise<unknown> = Promise.resolve()
   let closed = false
-  let lostAt = 0
   let reopenTimer: NodeJS.Timeout | undefined
   watch(current)
 
@@ -87,25 +92,24 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   function markLost(opened: Opened, error: unknown): void {
     if (opened !== current || closed) return
     current = undefined
-    lostAt = clock.monotonic()
     opened.client.connection.stream.destroy()
-    emit('store.lost', { error: messageOf(error) })
     options.onLost(new StoreUnavailable(`PostgreSQL: connection lost: ${messageOf(error)}`, { cause: error }))
     reopenTimer = clock.setTimeout(() => reopen(1), 50)
   }
 
   async function reopen(attempt: number): Promise<void> {
-    const opened = await open(options).catch(() => undefined)
+    const opened = await open(options).catch(options.onNotReopened)
     if (closed) return void opened?.client.end()
     if (!opened) {
-      reopenTimer = clock.setTimeout(() => reopen(attempt + 1), random.fraction() * Math.min(5_000, 100 * 2 ** attempt))
+      const inMs = random.fraction() * Math.min(longestReopenMs, 100 * 2 ** attempt)
+      reopenTimer = clock.setTimeout(() => reopen(attempt + 1), inMs)
       return
     }
     current = opened
     owner = opened.owner
     leaseFrom = opened.openedAt
     watch(opened)
-    emit('store.back', { downMs: Math.round(clock.monotonic() - lostAt) })
+    options.onReopened()
   }
 
   // Keeps an idle session alive. If our lock is missing, a transaction pooler has assigned us another connection.
@@ -155,6 +159,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
   client.on('error', () => {})
   try {
     await client.connect()
+    await demandWritable(client)
     await client.query(
       `set idle_session_timeout = ${leaseMs};
        set statement_timeout = ${Math.floor(answerWithinMs * 0.8)};

@@ -5,7 +5,8 @@ import { checkRows } from './check-rows.ts'
 import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
-import type { PostgresConfig } from './postgres-address.ts'
+import type { Part } from './merge.ts'
+import { type PostgresConfig, placeOf } from './postgres-address.ts'
 import { postgresDefaults } from './postgres-defaults.ts'
 import { toCallerError } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
@@ -25,6 +26,8 @@ import { openSession } from './postgres-session.ts'
 import { op } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 import { createWakers } from './wakers.ts'
+import { createWriteHealth } from './write-health.ts'
+import { probeWrites } from './write-probe.ts'
 
 export interface PostgresOptions {
   /** A process that is silent for this long loses all that it owns. Default 10 s. */
@@ -50,15 +53,31 @@ export async function createPostgresDatabase(
   const owned = new Map<string, AbortController>()
 
   // Created before the session, which may be lost while the rest is still being opened.
+  const health = createWriteHealth({
+    store: placeOf(config),
+    probe: (large) => probeWrites({ engine: 'postgres', owner: session.owner, commit: group.commit }, large),
+    onBack: wakers.notifyAll,
+  })
   const group = createGroupCommit({
-    transact: (parts) => session.run(parts),
-    flush: createFlusher(() => flusher.flush()),
+    transact: health.watch((parts: readonly Part[]) => session.run(parts)),
+    flush: health.watch(createFlusher(() => flusher.flush())),
     onCommitted: wakers.notifyCommitted,
   })
 
   const flusher = openLogFlusher(config, answerWithinMs)
-  const session = await openSession({ config, leaseMs, answerWithinMs, onLost: failOwnerships })
+  const session = await openSession({
+    config,
+    leaseMs,
+    answerWithinMs,
+    onLost(error) {
+      health.lose(error)
+      failOwnerships(error)
+    },
+    onNotReopened: health.lose,
+    onReopened: () => void health.probe().catch(() => {}),
+  })
   const listener = await openListener(config, notifyFromOthers, wakers.notifyAll).catch(async (error: unknown) => {
+    health.close()
     await session.close()
     throw error
   })
@@ -143,6 +162,10 @@ export async function createPostgresDatabase(
     get owner() {
       return session.owner
     },
+    get outage() {
+      return health.outage
+    },
+    checkWrites: health.check,
     holdsLease: (owner) => session.holdsLease(owner),
     commit: group.commit,
     read,
@@ -162,6 +185,7 @@ export async function createPostgresDatabase(
       return openPostgresScratch(config)
     },
     async close() {
+      health.close()
       await group.idle()
       for (const ownership of owned.values()) ownership.abort(new StoreUnavailable('The database is closed'))
       owned.clear()

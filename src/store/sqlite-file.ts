@@ -19,6 +19,8 @@ export function createSqliteFile(path: string): void {
 // Primary result codes: https://sqlite.org/rescode.html
 const busy = 5
 const readOnly = 8
+const ioError = 10
+const full = 13
 const cannotOpen = 14
 const noDatabase = 26
 
@@ -37,6 +39,7 @@ function reasonOf(path: string, error: NodeJS.ErrnoException): string | undefine
     return 'is open in another process. A SQLite file serves one process: stop the other process, send this command to its HTTP API, or use PostgreSQL (store: postgres://…)'
   if (code === noDatabase) return 'is not a SQLite database: name another file, or move this one away'
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'is a folder: name a file in it'
+  if (code === ioError || code === full) return `cannot be opened (${error.message}): check that its disk has space`
   if (code === readOnly || code === cannotOpen || error.syscall !== undefined)
     return `cannot be opened for writing (${error.message}): make the user who runs this command the owner of the file and its folder, or name another file`
   return undefined

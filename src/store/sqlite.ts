@@ -12,6 +12,8 @@ import { type PreparedRows, prepareRows } from './sqlite-rows.ts'
 import { openSqliteScratch } from './sqlite-scratch.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 import { createWakers, wakeStatement } from './wakers.ts'
+import { createWriteHealth } from './write-health.ts'
+import { probeWrites } from './write-probe.ts'
 
 const syncLog = promisify(fdatasync)
 
@@ -112,10 +114,23 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     }
   })
 
-  const group = createGroupCommit({ transact, flush, onCommitted: wakers.notifyCommitted })
+  const health = createWriteHealth({
+    store: path,
+    probe: (large) => probeWrites({ engine: 'sqlite', owner: '', commit: group.commit }, large),
+    onBack: wakers.notifyAll,
+  })
+  const group = createGroupCommit({
+    transact: health.watch(transact),
+    flush: health.watch(flush),
+    onCommitted: wakers.notifyCommitted,
+  })
 
   return {
     engine: 'sqlite',
+    get outage() {
+      return health.outage
+    },
+    checkWrites: health.check,
     owner,
     holdsLease: (id) => id === owner && !closed,
     commit: group.commit,
@@ -144,6 +159,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
       return openSqliteScratch(path)
     },
     async close() {
+      health.close()
       await group.idle()
       if (closed) return
       closed = true

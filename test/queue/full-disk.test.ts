@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
+import { on } from '../../src/runtime/events.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
-import { delivered, items, laneOf, waitUntilSettled } from '../suites/queue.ts'
+import { delivered, fatal, items, laneOf, waitUntilSettled } from '../suites/queue.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
-import { event } from '../support/wait.ts'
+import { event, until } from '../support/wait.ts'
 
 test('while outcomes cannot be stored, no call starts: a kill would repeat at most the calls in progress', async (t) => {
   const disk = mountSmallDisk(64)
@@ -31,4 +32,40 @@ test('while outcomes cannot be stored, no call starts: a kill would repeat at mo
   disk.free()
   await waitUntilSettled(queue, enqueued)
   assert.equal(sent.length, 500, 'no message is sent twice')
+})
+
+test('during an outage of the store no retry starts, although it is due', async (t) => {
+  const disk = mountSmallDisk(64)
+  t.after(() => disk.remove())
+  const database = await openDatabase(`sqlite:${join(disk.folder, 'queue.db')}`, { migrations: queueMigrations })
+  t.after(() => database.close())
+  const queue = createQueue(database)
+  const enqueued = await queue.enqueue('1/push', items(1))
+  let calls = 0
+  let dueAt = Number.POSITIVE_INFINITY
+  t.after(
+    on('item.retry', ({ inMs }) => {
+      dueAt = performance.now() + inMs
+    }),
+  )
+  const service = queue.serveLane(laneOf(), async (batch) => {
+    if (++calls > 1) return batch.map(delivered)
+    disk.fill()
+    await until(
+      () =>
+        database.checkWrites().then(
+          () => false,
+          () => true,
+        ),
+      { awaited: 'the outage is known' },
+    )
+    return batch.map(() => fatal('message'))
+  })
+  t.after(() => service.stop(100))
+  service.start()
+  await until(() => performance.now() > dueAt + 250, { awaited: 'the retry is due' })
+  assert.equal(calls, 1)
+  disk.free()
+  await waitUntilSettled(queue, enqueued)
+  assert.equal(calls, 2)
 })

@@ -45,11 +45,28 @@ test('events below the level are not written, and have no subscription', (t) => 
   const lines = logged(t, { level: 'warn' })
   emit('message.settled', { brand: '1', ...settled })
   emit('store.commit', { callers: 1, rows: 1, ms: 1, durable: true })
-  emit('store.lost', { error: 'gone' })
+  emit('store.lost', { store: 's', error: 'gone' })
   assert.deepEqual(
     lines().map((line) => JSON.parse(line).event),
     ['store.lost'],
   )
+})
+
+test('during an outage of a store, background tasks and refused requests write no lines of their own', (t) => {
+  const lines = logged(t)
+  const failed = { loop: 'retention', error: 'full', inMs: 100, failures: 2, unavailable: true }
+  const refused = { side: 'operator', method: 'POST', path: '/x', status: 503, error: 'full' } as const
+  const eventsOf = (): string[] => lines().map((line) => JSON.parse(line).event)
+  emit('loop.failed', { ...failed, failures: 1 }) // just before the outage is noticed
+  emit('store.lost', { store: 's', error: 'full' })
+  emit('loop.failed', failed)
+  emit('request.refused', refused)
+  assert.deepEqual(eventsOf(), ['store.lost'])
+  emit('loop.failed', { ...failed, unavailable: false })
+  emit('store.back', { store: 's', downMs: 1 })
+  emit('loop.failed', failed)
+  emit('request.refused', refused)
+  assert.deepEqual(eventsOf(), ['store.lost', 'loop.failed', 'store.back', 'loop.failed', 'request.refused'])
 })
 
 test('a secret is never written, whatever its place and its characters', (t) => {
@@ -57,7 +74,7 @@ test('a secret is never written, whatever its place and its characters', (t) => 
   for (const format of ['json', 'text'] as const) {
     const lines = logged(t, { format, secrets: canaries, level: 'debug' })
     for (const canary of canaries) {
-      emit('store.lost', { error: `connect postgres://bell:${canary}@db failed` })
+      emit('store.lost', { store: 's', error: `connect postgres://bell:${canary}@db failed` })
       emit('provider.alert', { provider: canary, error: `401 for ${canary}`, remedy: `replace ${canary}` })
       emit('request.refused', {
         side: 'operator',
@@ -110,7 +127,7 @@ test('after stop() no event is written', (t) => {
   const log = startLog({ level: 'info', format: 'json', to: { write: (line) => written.push(line) } })
   t.after(() => log.stop())
   log.stop()
-  emit('store.lost', { error: 'x' })
+  emit('store.lost', { store: 's', error: 'x' })
   assert.deepEqual(written, [])
 })
 

@@ -88,7 +88,7 @@ test('a turn that throws is reported and retried after the backoff, however ofte
   })
   const failed = event('loop.failed', ({ loop: name }) => name === 'failing')
   loop.start()
-  assert.deepEqual(await failed, { loop: 'failing', error: 'no luck', inMs: 100 })
+  assert.deepEqual(await failed, { loop: 'failing', error: 'no luck', inMs: 100, failures: 1, unavailable: false })
   loop.wake()
   assert.equal(turns, 1)
   while (turns < 2) await new Promise((resolve) => setTimeout(resolve, 5))

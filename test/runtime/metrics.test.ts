@@ -69,16 +69,20 @@ test('durations of calls and transactions are measured', async (t) => {
 })
 
 test('gauges follow the events', async (t) => {
-  const { read } = measured(t)
+  const { metrics, read } = measured(t)
+  let canStore = true
+  metrics.storeUp(async () => true)
+  metrics.storeUp(async () => canStore)
   assert.equal(await read('bellwire_store_up'), 1)
-  emit('store.lost', { error: 'x' })
+  emit('store.lost', { store: 's', error: 'x' })
+  canStore = false
   emit('lane.owned', { lane: '1/push' })
   emit('inbox.opened', { brand: '1', userId: '1001', streams: 1 })
   assert.equal(await read('bellwire_store_up'), 0)
   assert.equal(await read('bellwire_store_lost_total'), 1)
   assert.equal(await read('bellwire_lane_owned{lane="1/push"}'), 1)
   assert.equal(await read('bellwire_inbox_streams'), 1)
-  emit('store.back', { downMs: 5 })
+  canStore = true
   assert.equal(await read('bellwire_store_up'), 1)
 })
 

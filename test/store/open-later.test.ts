@@ -5,7 +5,6 @@ import test from 'node:test'
 import type { Migration } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { openWhenReachable } from '../../src/store/open-later.ts'
-import { ping } from '../../src/store/ping.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
@@ -24,7 +23,7 @@ test('it is unavailable until it can be reached; then it is migrated, and its li
   url.port = String(proxy.port)
   proxy.cut()
   const database = await openWhenReachable(url.href, { migrations }, 'store 1')
-  await assert.rejects(ping(database), StoreUnavailable)
+  await assert.rejects(database.checkWrites(), StoreUnavailable)
   await assert.rejects(database.own('lock'), StoreUnavailable)
   await assert.rejects(database.commit([database.wake('topic')]), StoreUnavailable)
   assert.equal(database.holdsLease(database.owner), false)
@@ -35,7 +34,7 @@ test('it is unavailable until it can be reached; then it is migrated, and its li
   proxy.restore()
   await back
   await heard.promise // a notification may have been lost while the database was away
-  await ping(database)
+  await database.checkWrites()
   assert.equal(database.holdsLease(database.owner), true)
   const other = await openDatabase(direct, { migrations })
   heard = Promise.withResolvers()

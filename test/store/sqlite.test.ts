@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
 import { openDatabase } from '../../src/store/open-database.ts'
+import { createSqliteDatabase, openSqliteFile } from '../../src/store/sqlite.ts'
+import { migrateSqlite } from '../../src/store/sqlite-migrate.ts'
 import { op } from '../../src/store/statement.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 import { databaseSuite, user, users } from '../suites/database.ts'
@@ -93,13 +95,17 @@ test('sqlite: a durable commit is flushed to disk before it resolves, other comm
 })
 
 test('sqlite: after a failed flush all durable commits fail', async (t) => {
-  const url = await fresh()
-  const database = await openDatabase(url, { migrations })
+  const path = (await fresh()).slice('sqlite:'.length)
+  const file = openSqliteFile(path)
+  await migrateSqlite(file, migrations)
+  const database = createSqliteDatabase(file, path)
   t.after(() => database.close())
-  await rm(`${url.slice('sqlite:'.length)}-wal`)
+  await rm(`${path}-wal`)
   await assert.rejects(database.commit([op(addUsers, [user('1', 'a')])]), /repair the disk and restart/)
   await assert.rejects(database.commit([op(addUsers, [user('1', 'b')])]), StoreUnavailable)
   await database.commit([op(addUsers, [user('1', 'c')])], { durable: false })
+  await assert.rejects(database.checkWrites(), /repair the disk and restart/)
+  assert.match(database.outage ?? '', /repair the disk and restart/)
 })
 
 test('sqlite: a second opening in the same process is refused too', async (t) => {

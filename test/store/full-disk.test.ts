@@ -1,0 +1,117 @@
+// A store whose disk is full is a store that is away, on both sides, until the disk has space again.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { startLog } from '../../src/runtime/log.ts'
+import { openDatabase } from '../../src/store/open-database.ts'
+import { op } from '../../src/store/statement.ts'
+import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import { user, users } from '../suites/database.ts'
+import { adminKey, element, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { event, until } from '../support/wait.ts'
+import { addUsers, migrations } from './users.ts'
+
+function smallDisk(t: TestContext): SmallDisk {
+  const disk = mountSmallDisk(64)
+  t.after(() => disk.remove())
+  return disk
+}
+
+test('sqlite: a write that fails on a full disk begins an outage, which ends by itself when there is space', async (t) => {
+  const disk = smallDisk(t)
+  const database = await openDatabase(`sqlite:${join(disk.folder, 'a.db')}`, { migrations })
+  t.after(() => database.close())
+  assert.equal(database.outage, undefined)
+  disk.fill()
+  const lost = event('store.lost')
+  await assert.rejects(database.commit([op(addUsers, [user('1', 'a'.repeat(100_000))])]), StoreUnavailable)
+  assert.match((await lost).error, /disk is full/)
+  assert.match(database.outage ?? '', /disk is full/)
+  await assert.rejects(database.checkWrites(), StoreUnavailable)
+  const back = event('store.back')
+  disk.free()
+  await back
+  assert.equal(database.outage, undefined)
+  await database.checkWrites()
+  await database.commit([op(addUsers, [user('1', 'b')])])
+  assert.equal((await users(database)).length, 1)
+})
+
+test('sqlite: a process that starts on a full disk begins with an outage, and goes on when there is space', async (t) => {
+  const disk = smallDisk(t)
+  const url = `sqlite:${join(disk.folder, 'a.db')}`
+  await (await openDatabase(url, { migrations })).close()
+  disk.fill()
+  const database = await openDatabase(url, { migrations })
+  t.after(() => database.close())
+  assert.match(database.outage ?? '', /disk is full/)
+  const back = event('store.back')
+  disk.free()
+  await back
+})
+
+test('a row that the store refuses begins no outage', async (t) => {
+  const database = await openDatabase('sqlite::memory:', { migrations })
+  t.after(() => database.close())
+  await assert.rejects(database.commit([op(addUsers, [user('1', 'a', { born: -1 })])]))
+  await database.checkWrites()
+  assert.equal(database.outage, undefined)
+})
+
+for (const side of ['operator', 'platform'] as const)
+  test(`${side}: with a full disk /readyz is 503, bellwire_store_up is 0, the log has one line; all end by themselves`, async (t) => {
+    const disk = smallDisk(t)
+    const store = `sqlite:${join(disk.folder, 'side.db')}`
+    const provider = witness()
+    const lane = { brand: '1', channel: 'push', mode: 'batch', provider } as const
+    const { url } =
+      side === 'operator'
+        ? await startOperator(t, { store, push: provider })
+        : await startPlatform(t, { store, lanes: [lane] })
+    const send = () =>
+      side === 'operator'
+        ? post(`${url}/channels/push/single`, element(), keys.one.key)
+        : post(`${url}/admin/activities/push`, [element()], adminKey.key)
+    const metric = async (name: string): Promise<number> => {
+      const text = await (await fetch(`${url}/metrics`)).text()
+      return Number(new RegExp(`^bellwire_${name}(?:{.*})? (\\S+)$`, 'm').exec(text)?.[1])
+    }
+    const ready = async (): Promise<boolean> => (await fetch(`${url}/readyz`)).status === 200
+    const lines: string[] = []
+    const log = startLog({ level: 'warn', format: 'json', to: { write: (line) => lines.push(line) } })
+    t.after(() => log.stop())
+
+    assert.deepEqual([(await send()).status, await ready(), await metric('store_up')], [200, true, 1])
+    const free = await metric('disk_free_bytes')
+    assert.ok(free > 1_000_000 && free <= 64 * 1024 * 1024, `${free} bytes free`)
+
+    disk.fill()
+    await until(async () => !(await ready()), { withinMs: 2_000, awaited: '/readyz is 503' })
+    assert.deepEqual([await metric('store_up'), await metric('disk_free_bytes')], [0, 0])
+    const before = provider.received.length
+    for (let i = 0; i < 3; i++) assert.equal((await send()).status, 503)
+    assert.equal(provider.received.length, before, 'nothing is sent that cannot be stored')
+    assert.deepEqual(
+      lines.map((line) => [JSON.parse(line).event, JSON.parse(line).level]),
+      [['store.lost', 'error']],
+    )
+    assert.match(lines[0] as string, /disk is full/)
+
+    disk.free()
+    await until(ready, { withinMs: 2_000, awaited: '/readyz is 200' })
+    assert.equal(await metric('store_up'), 1)
+    assert.equal((await send()).status, 200)
+    await until(() => provider.received.length === before + 1, { awaited: 'the next message is delivered' })
+    assert.equal(lines.length, 1)
+  })
+
+test('platform: a start on a full disk is refused with the reason, since its CRM file cannot be opened', async (t) => {
+  const disk = smallDisk(t)
+  const store = `sqlite:${join(disk.folder, 'platform.db')}`
+  const lanes = [{ brand: '1', channel: 'push', mode: 'single', provider: witness() } as const]
+  await (await startPlatform(t, { store, lanes })).stop()
+  disk.fill()
+  await assert.rejects(startPlatform(t, { store, lanes }), /check that its disk has space/)
+})
