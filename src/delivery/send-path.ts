@@ -13,7 +13,6 @@ import type { Database } from '../store/database.ts'
 import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
 import { type ClaimMessages, createClaim } from './claim.ts'
 import type { Delivery, DeliveryContext } from './delivery.ts'
-import { createIdWatch } from './id-watch.ts'
 import { createReports } from './reports.ts'
 import { type Settled, type SettledOps, settle } from './settle.ts'
 import { createTextWatch } from './text-watch.ts'
@@ -72,7 +71,6 @@ class Path implements SendPath {
   readonly #options: SendPathOptions
   readonly #claimMessages: ClaimMessages
   readonly #admission: Admission
-  readonly #watchId = createIdWatch()
   readonly #watchText = createTextWatch()
   /** The messages in progress, by brand and key. */
   readonly #works = new Map<string, TransientMap<string, Work>>()
@@ -186,7 +184,6 @@ class Path implements SendPath {
         void this.#awaitOtherProcess(work, work.waitUntil)
       } else {
         if (claim) work.message = { ...message, ref: claim.ref, attempt: claim.attempt }
-        this.#watchId(message)
         claimed.push(work)
       }
     }

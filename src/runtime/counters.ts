@@ -68,7 +68,6 @@ export const counters: readonly CounterRow[] = [
   },
   { event: 'device.clamped', name: 'devices_clamped', by: ['brand'], help: 'Events with a timestamp in the future' },
   // Problems that need attention.
-  { event: 'message.other_parts', name: 'other_parts', by: ['brand'], help: 'activity.id reused with other key parts' },
   { event: 'answer.warning', name: 'odd_answers', by: ['provider'], help: 'Answers that contradict the request' },
   { event: 'provider.threw', name: 'provider_threw', by: ['provider'], help: 'Calls to a provider that threw' },
   { event: 'provider.slowed', name: 'provider_slowed', by: ['provider'], help: 'Times that the rate was halved' },

@@ -48,7 +48,6 @@ export interface Events {
   'message.claimed': { brand: string; ref: string; attempt: number }
   'message.repeated': { brand: string; ref: string; category: string }
   'message.taken_over': { brand: string; channel: string; ref: string; attempt: number; uncertain: boolean }
-  'message.other_parts': { brand: string; id: string }
   'message.suppressed': { brand: string; ref: string; why: string }
   'message.without_text': { brand: string; channel: string }
   'content.missing': { brand: string; messages: number; pointers: string }

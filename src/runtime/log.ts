@@ -108,7 +108,6 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'message.claimed': ['debug', 'message claimed'],
   'message.repeated': ['info', 'repeated message: answered as before, nothing sent'],
   'message.taken_over': ['warn', 'message taken over from a dead process'],
-  'message.other_parts': ['warn', 'activity.id reused with other key parts: treated as another message'],
   'message.suppressed': ['info', 'message suppressed'],
   'message.without_text': ['debug', 'message delivered without title and body'],
   'content.missing': [
