@@ -11,6 +11,7 @@ import { intake } from './proofs/intake.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
+import { neighbours } from './proofs/neighbours.ts'
 import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
@@ -38,6 +39,7 @@ export const proofs: readonly Proof[] = [
   resend,
   brands,
   wrongCredential,
+  neighbours,
   strangers,
   ...outageProofs,
   goaway,

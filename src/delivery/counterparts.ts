@@ -22,6 +22,9 @@ export interface Counterpart extends Circuit {
   readonly counterpart: string
   /** It accepted a send since the credential was loaded. */
   proven: boolean
+  inFlight: number
+  /** Its last answer, or the start of the first send in flight. On the monotonic clock. */
+  quietSince: number
   /** Users whose tokens it refused, while it is not proven, since the last other answer. */
   readonly refusedUsers: Set<string>
 }
@@ -54,6 +57,8 @@ export function createCounterparts(
         ...createCircuit(`${service} ${counterpart}`.trimEnd(), options),
         counterpart,
         proven: false,
+        inFlight: 0,
+        quietSince: 0,
         refusedUsers: new Set<string>(),
       }
       if (known.size > 1) known.delete(counterpart)

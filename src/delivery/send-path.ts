@@ -55,6 +55,8 @@ interface Work {
   result?: Result
 }
 
+/** A batch of which a message has its result waits this long for the next result. */
+const stragglerMs = 1_000
 /** Most messages that are claimed in one commit. */
 const claimBatch = 1_000
 /** The wait for another living process that is sending a message, and how often its claim is read meanwhile. */
@@ -88,22 +90,38 @@ class Path implements SendPath {
     this.#admission = createAdmission(database, delivery)
   }
 
-  /** At the deadline, unfinished messages are answered as fatal. Their work goes on, and the next attempt gets its result. */
+  /**
+   * Unfinished messages are answered as fatal at the deadline, and before it if only stragglers are left: a push service that hangs
+   * must not hold the answer of the others, and the request's place in the platform's lane. Their work goes on, and the next attempt
+   * gets its result.
+   */
   send(messages: readonly Message[], { deadline }: Pick<SendContext, 'deadline'>): Promise<readonly Result[]> {
     return new Promise((resolve) => {
       const results = new Array<Result | undefined>(messages.length).fill(undefined)
       let open = messages.length
-      const end = (): void => {
+      let stragglers: NodeJS.Timeout | undefined
+      let lastResultAt = 0
+      const end = (refusal: Fatal): void => {
         clock.clearTimeout(timer)
-        if (open > 0) emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
-        resolve(results.map((result) => result ?? unfinished))
+        clock.clearTimeout(stragglers)
+        resolve(results.map((result) => result ?? refusal))
       }
-      const timer = clock.setTimeout(end, deadline - clock.now())
-      if (open === 0) return end()
+      const timer = clock.setTimeout(() => {
+        emit('budget.spent', { channel: messages[0]?.channel ?? '', unfinished: open })
+        end(unfinished)
+      }, deadline - clock.now())
+      const endWithoutStragglers = (): void => {
+        const restMs = lastResultAt + stragglerMs - clock.monotonic()
+        if (restMs > 0) stragglers = clock.setTimeout(endWithoutStragglers, restMs)
+        else end({ ...unfinished, service: this.#options.delivery.name })
+      }
+      if (open === 0) return end(unfinished)
       messages.forEach((message, i) => {
         this.#receive(message, (result) => {
           results[i] = result
-          if (--open === 0) end()
+          if (--open === 0) return end(unfinished)
+          lastResultAt = clock.monotonic()
+          stragglers ??= clock.setTimeout(endWithoutStragglers, stragglerMs)
         })
       })
     })

@@ -112,7 +112,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
         parent: push.traceparent,
         attributes: () => ({ 'messaging.operation.type': 'send' }),
       })
-      const received = await callService(push, context)
+      const received = await callCounterpart(push, context, counterpart)
       span.end(() => endOf(received))
       const resolved = resolveEvidence(received, { counterpart: counterpart.proven, service: proven })
       answered = true
@@ -139,8 +139,9 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   }
 
   /** The pause that applies to a counterpart: its own, or that of the whole service. */
-  function findPause(counterpart: Counterpart): { readonly circuit: Circuit; readonly restMs: number } | undefined {
-    let pause: { readonly circuit: Circuit; readonly restMs: number } | undefined
+  function findPause(counterpart: Counterpart): Paused | undefined {
+    let pause: Paused | undefined
+    if (isStalled(counterpart)) pause = { circuit: { name: counterpart.name, cause: stalled }, restMs: leastRestMs }
     for (const circuit of [whole, counterpart]) {
       if (!circuit.breaker.open) continue
       const restMs = circuit.breaker.restMs(clock.monotonic())
@@ -149,9 +150,23 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     return pause
   }
 
+  /** Further messages would only wait with the others, and hold the answers of their batches. */
+  function isStalled({ inFlight, quietSince }: Counterpart): boolean {
+    if (service.perCounterpart === undefined || inFlight < breakerOptions.after) return false
+    return clock.monotonic() - quietSince >= stalledAfterMs
+  }
+
   function checkTime({ deadline, signal }: SendContext): Fatal | undefined {
     if (signal.aborted) return stopping
     return clock.now() >= deadline ? tooLate(name) : undefined
+  }
+
+  async function callCounterpart(push: Push, context: SendContext, counterpart: Counterpart): Promise<DeviceAnswer> {
+    if (counterpart.inFlight++ === 0) counterpart.quietSince = clock.monotonic()
+    const answer = await callService(push, context)
+    counterpart.inFlight--
+    if (answer.category !== 'fatal' || answer.reason !== 'timeout') counterpart.quietSince = clock.monotonic()
+    return answer
   }
 
   /** Calls the service with a timeout. */
@@ -272,10 +287,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   function works(): boolean {
     if (!isSending(whole)) return false
     const known = [...counterparts.known.values()]
-    return known.length <= 1 ? known.every(isSending) : known.some((each) => each.proven && isSending(each))
+    const isAnswering = (each: Counterpart): boolean => isSending(each) && !isStalled(each)
+    return known.length <= 1 ? known.every(isAnswering) : known.some((each) => each.proven && isAnswering(each))
   }
 
-  const toPause = (circuit: Circuit, restMs: number): Pause => ({
+  const toPause = ({ circuit, restMs }: Paused): Pause => ({
     name: circuit.name,
     restMs,
     refusal: pausedOutcome(circuit, Math.max(restMs, leastRestMs)),
@@ -290,19 +306,28 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       return counterparts.known.size
     },
     get paused() {
-      return whole.breaker.open || [...counterparts.known.values()].some(({ breaker }) => breaker.open)
+      return whole.breaker.open || [...counterparts.known.values()].some((each) => each.breaker.open || isStalled(each))
     },
     pause(device) {
       const pause = device
         ? findPause(counterparts.of(device))
         : whole.breaker.open && { circuit: whole, restMs: whole.breaker.restMs(clock.monotonic()) }
-      return pause ? toPause(pause.circuit, pause.restMs) : undefined
+      return pause ? toPause(pause) : undefined
     },
     send,
     check: async () => (await service.check?.()) ?? [],
     close: async () => service.close?.(),
   }
 }
+
+interface Paused {
+  readonly circuit: Pick<Circuit, 'name' | 'cause'>
+  readonly restMs: number
+}
+
+/** The services with several counterparts answer within a fraction of this time. */
+const stalledAfterMs = 1_000
+const stalled = { reason: 'timeout', error: 'it has not answered for a second' } as const
 
 /** The error names the cause: a key, the clock, an address, an account. */
 const credentialRemedy =

@@ -410,3 +410,21 @@ test('row 59: a fatal message names its push service if that service, its app or
   assert.equal(paused.service, 'my apns')
   assert.equal((await send('android')).successful.length, 1)
 })
+
+test('a batch is answered without the message whose push service hangs, and the retry gets its outcome', async (t) => {
+  const gate = Promise.withResolvers<DeviceAnswer>()
+  const devices = [
+    device({ userId: 'quick', token: 'f-1', kind: 'fcm_token' }),
+    device({ userId: 'hanging', token: 'a-1' }),
+  ]
+  const { url, apns } = await start(t, 'sqlite::memory:', { devices, apns: () => gate.promise })
+  const elements = ['quick', 'hanging'].map((user_id) => element({ user_id }))
+  const first = (await post(url + batch, elements)).body
+  assert.equal(first.successful.length, 1)
+  assert.match(first.fatal[0].error, /sending goes on/)
+  assert.equal(first.fatal[0].service, 'devices', 'row 59: our platform counts no attempt')
+  const retry = post(url + batch, elements.slice(1))
+  gate.resolve(accepted)
+  assert.equal((await retry).body.successful.length, 1)
+  assert.equal(apns.received.length, 1)
+})

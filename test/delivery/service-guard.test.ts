@@ -323,6 +323,29 @@ test('a counterpart that hangs has its share of the places, and delays no other'
   await Promise.all(hung)
 })
 
+test('while a counterpart does not answer, further messages are refused at once and do not wait', async (t) => {
+  let monotonic = 0
+  t.mock.method(clock, 'monotonic', () => monotonic)
+  const { promise: hang, resolve } = Promise.withResolvers<DeviceAnswer>()
+  let answer: () => DeviceAnswer | Promise<DeviceAnswer> = () => hang
+  const { send, guard, received } = byApp(
+    { slow: () => answer(), google: () => accepted },
+    { concurrency: 100, perCounterpart: 20 },
+  )
+  await send('google')
+  const hung = Array.from({ length: breaker.after }, () => send('slow'))
+  await until(() => received.length === 1 + breaker.after, { awaited: 'the sends in flight' })
+  monotonic = 1_000
+  assert.partialDeepStrictEqual(await send('slow'), { category: 'fatal', retryAfterMs: 1_000, blame: 'provider' })
+  assert.equal(guard.pause(device({ kind: 'webpush', app: 'slow' }))?.restMs, 1_000)
+  assert.equal((await send('google')).category, 'successful')
+  assert.equal(guard.works(), true)
+  answer = () => accepted
+  resolve(accepted)
+  await Promise.all(hung)
+  assert.equal((await send('slow')).category, 'successful')
+})
+
 test('a counterpart that fails several times in a row gets one probe at a time', async () => {
   const lost = { ...away, reason: 'timeout', concerns: 'counterpart' } as const
   const { send, received } = byApp({ slow: () => lost, google: () => accepted })
