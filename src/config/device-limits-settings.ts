@@ -19,8 +19,8 @@ export const deviceLimits = group(
       1,
       1_000_000,
     )({
-      help: 'The most links, and the most unlinks, of one user through /app per minute; more are answered 429.',
-      default: '200',
+      help: 'The most tokens that one user may link through /app per minute, and the most that the user may unlink; more are answered 429.',
+      default: '10',
     }),
   },
 )

@@ -8,6 +8,7 @@ import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import type { Device } from './device.ts'
 import type { Judge } from './device-event.ts'
 import { storeRecord } from './intake.ts'
+import { mostTokensPerDay, TooManyTokens, takeOwn } from './own-changes.ts'
 import type { Registry } from './registry.ts'
 import { ShownDevice, shownDevice } from './shown.ts'
 
@@ -43,7 +44,11 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
   /** Serializes the requests of one user: two links that commit concurrently would each be within the limit. */
   const serialize = serializeByKey()
   const body = Type.Object({
-    tokens: tokensOf(OwnTokenRecord, Math.min(most, mostTokens), `since a user may have ${most} devices`),
+    tokens: tokensOf(
+      OwnTokenRecord,
+      Math.min(most, mostTokens, perMinute),
+      `since a user may have ${most} devices, and change ${perMinute} in a minute`,
+    ),
     user_id: Type.Optional(Type.String({ description: 'The user of the subscriber token.' })),
     timestamp: serviceOnly,
     origin: serviceOnly,
@@ -56,7 +61,9 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
         url: `/app/devices/${what}`,
         says: says[what],
         body,
-        refuses: { 429: 'The user has linked or unlinked too many devices within a minute.' },
+        refuses: {
+          429: 'The user has linked or unlinked too many devices within a minute, or too many new tokens within a day.',
+        },
         gives: DeviceAnswer,
         async handler(request, { brand, userId }) {
           const { tokens, user_id: given = userId } = request.body
@@ -65,7 +72,7 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
           if (waitMs > 0) throw rateLimitError(perMinute, waitMs)
           const record = { user_id: userId, tokens, origin: 'app' }
           const { accepted } = await serialize(`${brand} ${userId}`, () =>
-            storeRecord(record, brand, { registry: registryOf(brand), what, judge, reaches, most }),
+            storeRecord(record, brand, { registry: ownRegistry(registryOf(brand)), what, judge, reaches, most }),
           )
           return { accepted }
         },
@@ -82,6 +89,14 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
     }),
   ]
 }
+
+const ownRegistry = (registry: Registry): Pick<Registry, 'take'> => ({
+  take: (events, _also, most) =>
+    takeOwn(registry, events, most).catch((error: unknown) => {
+      if (!(error instanceof TooManyTokens)) throw error
+      throw new HttpError(429, `more than ${mostTokensPerDay} tokens of this user within a day: try again later`, 3_600)
+    }),
+})
 
 const rateLimitError = (perMinute: number, waitMs: number): HttpError =>
   new HttpError(

@@ -1,6 +1,6 @@
 // Converts a record of row 18 to events, one for each of its devices, which the registry stores.
 
-import type { OwnDeviceRecord, OwnTokenRecord } from '../contract/device-events.ts'
+import { mostToken, type OwnDeviceRecord, type OwnTokenRecord } from '../contract/device-events.ts'
 import { readTimestamp, type Timestamp } from '../contract/timestamp.ts'
 import type { Device, DeviceKind } from './device.ts'
 import { deviceId } from './identity.ts'
@@ -53,6 +53,11 @@ export function eventsOf(
   for (const [i, given] of record.tokens.entries()) {
     const described = describe(given, what)
     if ('invalid' in described) return { invalid: `tokens[${i}]${described.invalid}` }
+    // An unlink does not store the token.
+    if (what === 'link' && described.token.length > mostTokenOf(described.kind))
+      return {
+        invalid: `tokens[${i}].token is too long: ${described.kind} has at most ${mostProviderToken} characters`,
+      }
     const { token, ...rest } = described
     const event = {
       what,
@@ -77,6 +82,11 @@ export function eventsOf(
   }
   return events
 }
+
+/** Tokens of FCM and APNs have up to about 250 characters. A subscription and a token of another provider may be longer. */
+const mostProviderToken = 512
+const mostTokenOf = (kind: DeviceKind): number =>
+  kind === 'webpush' || kind.startsWith('http:') ? mostToken : mostProviderToken
 
 function deviceOf({ brand, userId, kind, token, app, environment, at }: DeviceEvent): Device {
   const of = { ...(app !== '' && { app }), ...(environment !== '' && { environment }) }

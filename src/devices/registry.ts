@@ -22,21 +22,25 @@ import {
   removeOps,
   restoredOp,
 } from './removals/removals.ts'
-import { removalsKeptMs } from './retention.ts'
+import { forgetOps, removalsKeptMs } from './retention.ts'
 import { createRevocations } from './revocations.ts'
 import {
   type DeviceRow,
   deviceTables,
+  deviceUserIndex,
+  type OwnRow,
+  replacedReason,
   type StateRow,
   selectExcess,
   selectHolders,
   selectLast,
   selectOfUsers,
+  selectOwn,
   selectStates,
   writeOps,
 } from './tables.ts'
 
-export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables]
+export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables, deviceUserIndex]
 
 export interface Registry extends DeviceSource {
   /**
@@ -51,6 +55,10 @@ export interface Registry extends DeviceSource {
   take(events: readonly DeviceEvent[], also?: readonly Op[], most?: number): Promise<readonly Change[]>
   /** The devices of a user, with all stored columns. */
   list(brand: string, userId: string): Promise<readonly DeviceRow[]>
+  /** All devices that the user has linked or unlinked. */
+  ownRows(brand: string, userId: string): Promise<readonly OwnRow[]>
+  /** Forgets these devices, unless they were linked again meanwhile. */
+  forgetEnded(rows: readonly OwnRow[]): Promise<void>
   unlink(devices: readonly Device[], why: string): readonly Op[]
   /** Commits the operations of unlink(). */
   remove(devices: readonly Device[], why: string): Promise<void>
@@ -127,7 +135,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   async function removeExcess(rows: readonly DeviceRow[], most: number): Promise<void> {
     if (rows.length === 0) return
     const devices = rows.map(deviceOf)
-    await write(devices.map(removalEvent), unlink(devices, `replaced: the user has more than ${most} devices`))
+    await write(devices.map(removalEvent), unlink(devices, `${replacedReason}the user has more than ${most} devices`))
   }
 
   /** Reads all devices of one event-loop turn with one query. */
@@ -244,6 +252,12 @@ export function createRegistry(options: RegistryOptions): Registry {
     },
 
     list: (brand, userId) => database.read(op(selectOfUsers, [[brand, userId]])),
+
+    ownRows: (brand, userId) => database.read(op(selectOwn, [[brand, userId]])),
+
+    async forgetEnded(rows) {
+      await database.commit(forgetOps(rows, now() + 1))
+    },
 
     removed: (filter, limit = 100, after) => database.read(listRemovals(recent(filter, now()), limit, after)),
 

@@ -3,8 +3,9 @@
 
 import type { RetainedTable } from '../runtime/retention.ts'
 import { keptByDefaultMs } from '../runtime/retention.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Op } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { clearTokensOp } from './tables.ts'
 
 /** How long a removal can be restored. */
 export const removalsKeptMs = 30 * 24 * 3_600_000
@@ -23,9 +24,17 @@ export function deviceRetention(database: Database, keptMs: number): readonly Re
 export async function forgetUnlinks(database: Database, before: number): Promise<number> {
   const old = await database.read(op(selectOld, [[before, batchSize]]))
   if (old.length === 0) return 0
-  const rows = old.map((row) => [row.brand, row.device, row.user_id, before])
-  await database.commit([op(deleteEnded, rows), op(deleteUnlinks, rows)])
+  await database.commit(forgetOps(old, before))
   return old.length
+}
+
+/** Deletes these unlinks and the links that they ended, if they were stored before this time. */
+export function forgetOps(
+  unlinks: readonly { readonly brand: string; readonly device: string; readonly user_id: string }[],
+  before: number,
+): readonly Op[] {
+  const rows = unlinks.map((row) => [row.brand, row.device, row.user_id, before])
+  return [op(deleteEnded, rows), op(deleteUnlinks, rows)]
 }
 
 const selectOld = statement<{ brand: string; device: string; user_id: string }>({
@@ -67,10 +76,13 @@ const deleteUnlinks = statement({
 
 export async function forgetRemovals(database: Database, before: number): Promise<number> {
   const [deleted] = await database.commit([op(deleteRemovals, [[before, batchSize]])])
+  // A removal that is forgotten cannot be restored.
+  if (deleted.length > 0)
+    await database.commit([clearTokensOp(deleted.map(({ brand, device }) => ({ brand, id: device })))])
   return deleted.length
 }
 
-const deleteRemovals = statement<{ device: string }>({
+const deleteRemovals = statement<{ brand: string; device: string }>({
   name: 'delete_old_device_removals',
   rank: 58,
   columns: { before: 'bigint', most: 'bigint' },
@@ -78,5 +90,5 @@ const deleteRemovals = statement<{ device: string }>({
     delete from device_removals where (brand, device, user_id, at) in (
       select m.brand, m.device, m.user_id, m.at from device_removals m
       where m.removed_at < (select min(r.before) from ${rows} r) limit (select max(x.most) from ${rows} x))
-    returning device`,
+    returning brand, device`,
 })

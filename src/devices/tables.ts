@@ -4,6 +4,8 @@
 //
 // devices          the latest link of each device, in force or not (that depends on the unlinks of its user).
 // device_unlinks   the latest unlink of each device and user, even if the device was never linked.
+//
+// The token of an ended link is deleted, unless a removal can be restored: `device` is its hash.
 
 import type { Timestamp } from '../contract/timestamp.ts'
 import type { Migration, Op, Value } from '../store/database.ts'
@@ -33,6 +35,11 @@ export const deviceTables: Migration = {
   ],
 }
 
+export const deviceUserIndex: Migration = {
+  name: 'devices/3',
+  statements: () => ['create index device_unlinks_user on device_unlinks (user_id, brand)'],
+}
+
 /** Returns the operations that store these events. */
 export function writeOps(events: readonly StampedEvent[], now: number): readonly Op[] {
   const links: Value[][] = []
@@ -42,8 +49,15 @@ export function writeOps(events: readonly StampedEvent[], now: number): readonly
     if (event.what === 'unlink') unlinks.push(unlinkRow(event, now))
     else links.push([brand, id, at, userId, token, kind, app, environment, channel, origin])
   }
-  return [op(insertLinks, links), op(writeUnlinks, unlinks)]
+  return [op(insertLinks, links), op(writeUnlinks, unlinks), clearTokensOp(events)]
 }
+
+/** Deletes the tokens of these devices that belong to nobody. The devices of a removal keep theirs until it is forgotten. */
+export const clearTokensOp = (devices: readonly { readonly brand: string; readonly id: string }[]): Op =>
+  op(
+    clearTokens,
+    devices.map(({ brand, id }) => [brand, id]),
+  )
 
 /** Returns a row of writeUnlinks. */
 export function unlinkRow(
@@ -101,6 +115,29 @@ export const writeUnlinks = statement({
     where true group by r.brand, r.device, r.user_id order by r.brand, r.device, r.user_id ${laterUnlink}`,
   each: (values) =>
     `insert into device_unlinks (brand, device, user_id, at, seen_at) values (${values}) ${laterUnlink}`,
+})
+
+/** Begins the reason of a removal that cannot be restored: newer devices have taken the place of the device. */
+export const replacedReason = 'replaced: '
+
+const clearTokens = statement({
+  name: 'clear_device_tokens',
+  rank: 53,
+  columns: { brand: 'text', device: 'text' },
+  // Sub-selects and no joins, so that PostgreSQL finds each row by its key, whatever plan it made while the tables were empty.
+  text: (rows) => `
+    update devices set token = '' from ${rows} r
+    where devices.brand = r.brand and devices.device = r.device and devices.token <> ''
+      and devices.link_at <= (
+        select max(u.at) from device_unlinks u
+        where u.brand = devices.brand and u.device = devices.device and u.user_id = devices.user_id)
+      and 0 = (
+        select count(*) from device_removals m
+        where m.brand = devices.brand and m.device = devices.device and m.user_id = devices.user_id
+          and m.link_at = devices.link_at and substr(m.why, 1, ${replacedReason.length}) <> '${replacedReason}'
+          and m.at = (
+            select max(u.at) from device_unlinks u
+            where u.brand = m.brand and u.device = m.device and u.user_id = m.user_id))`,
 })
 
 /** The stored state of a device, and of one of its users. */
@@ -169,10 +206,38 @@ export const selectOfUsers = statement<DeviceRow>({
     order by d.brand, d.user_id, d.link_at desc, d.device`,
 })
 
+/** A device that the user has linked or unlinked, in force or not. */
+export interface OwnRow extends Pick<DeviceRow, 'brand' | 'device' | 'user_id' | 'link_at' | 'token' | 'kind'> {
+  readonly app: string
+  readonly environment: string
+  readonly channel: string
+  /** The user's latest unlink; '' if there is none. */
+  readonly ended_at: Timestamp
+}
+
+export const selectOwn = statement<OwnRow>({
+  name: 'select_own_devices',
+  rank: 90,
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select d.brand, d.device, d.user_id, d.link_at, d.token, d.kind, d.app, d.environment, d.channel,
+      coalesce(u.at, '') as ended_at
+    from ${rows} r
+    join devices d on d.brand = r.brand and d.user_id = r.user_id
+    left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
+    union all
+    select u.brand, u.device, u.user_id, '' as link_at, '' as token, '' as kind, '' as app, '' as environment, '' as channel,
+      u.at as ended_at
+    from ${rows} r
+    join device_unlinks u on u.brand = r.brand and u.user_id = r.user_id
+    where not exists (
+      select 1 from devices d where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id)`,
+})
+
 /** Reads the devices beyond each user's limit, at most 1,000, after the writes of the same commit. Counts by the index. */
 export const selectExcess = statement<DeviceRow & { ticket: number }>({
   name: 'select_excess_devices',
-  rank: 53,
+  rank: 54,
   columns: { ticket: 'bigint', brand: 'text', user_id: 'text', most: 'bigint' },
   route: 'ticket',
   text: (rows) => `

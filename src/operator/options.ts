@@ -95,7 +95,7 @@ export interface OperatorOptions {
   readonly limits?: Partial<OperatorLimits>
 }
 
-export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser, appPerMinute: 200 }
+export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser, appPerMinute: 10 }
 
 export const operatorLimits: OperatorLimits = {
   ...bodyLimits,

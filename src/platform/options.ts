@@ -87,7 +87,7 @@ export interface OwnSuppression extends SuppressionOptions {
 }
 
 /** The devices that one user may link through /app, in all and in a minute. */
-export const appDevices = { app: 20, appPerMinute: 200 }
+export const appDevices = { app: 20, appPerMinute: 10 }
 
 export const suppressionFields: readonly Field[] = [
   'blocked',

@@ -61,6 +61,7 @@ onEachEngine(
     const { devices } = await start(t, store, platform.url)
     const [old, young, younger] = ['t1', 't2', 't3'].map((token) => nextEvent({ token }))
     await devices.take([old as DeviceEvent, young as DeviceEvent], [], 2)
+    await until(() => platform.accepted().length === 2, { awaited: 'the links are published' })
     await devices.take([younger as DeviceEvent], [], 2)
     await until(() => platform.accepted().length === 4, { awaited: 'all events are published' })
     assert.partialDeepStrictEqual(
@@ -198,6 +199,7 @@ onEachEngine('an event without a time is stamped once, later than all known even
   const { devices, stop } = await start(t, store, platform.url)
   const future = readTimestamp(new Date(Date.now() + 30_000).toISOString()) as string
   await devices.take([nextEvent({ at: future })])
+  await until(() => platform.accepted().length === 1, { awaited: 'the link is published' })
   await devices.take([deviceOf({ what: 'unlink' }), deviceOf({ userId: 'b' })])
   await until(() => platform.accepted().length === 3, { awaited: 'all events are published' })
   const times = platform.accepted().map(({ body }) => readTimestamp(body.timestamp) as string)
@@ -213,6 +215,7 @@ onEachEngine('the removal of a dead device, and its restoration, are published',
   const platform = await foreignPlatform(t)
   const { devices } = await start(t, store, platform.url)
   await devices.take([nextEvent()])
+  await until(() => platform.accepted().length === 1, { awaited: 'the link is published' })
   const lookUp = { deadline: Date.now() + 5_000, signal: new AbortController().signal }
   const found = (await devices.of('1', ['a'], lookUp)).get('a') ?? []
   await devices.remove(found, 'fcm 404 UNREGISTERED')
@@ -242,3 +245,25 @@ onEachEngine(
     )
   },
 )
+
+onEachEngine('a link that was replaced before it was published is not published', async (t, store) => {
+  const platform = await foreignPlatform(t)
+  await platform.close()
+  const first = await start(t, store, platform.url)
+  await first.devices.take([nextEvent({ token: 'moved' })])
+  await first.devices.take([nextEvent({ token: 'moved', userId: 'b' })])
+  await first.devices.take([nextEvent({ token: 'unlinked' })])
+  await first.devices.take([nextEvent({ token: 'unlinked', what: 'unlink' })])
+  await first.devices.take([nextEvent({ token: 'kept' })])
+  await first.stop()
+  const back = await foreignPlatform(t, undefined, platform.port)
+  await start(t, store, platform.url)
+  await until(() => back.accepted().length === 3, { awaited: 'three events are published' })
+  assert.deepEqual(
+    back
+      .accepted()
+      .map(({ what, body }) => `${what} ${body.tokens[0].token} ${body.user_id}`)
+      .sort(),
+    ['link kept a', 'link moved b', 'unlink unlinked a'],
+  )
+})

@@ -108,7 +108,7 @@ test('a user who links too often is limited; another user, and a logout, are not
 })
 
 onEachEngine(
-  'of a thousand linked devices a user keeps the last twenty, and the number of metric series does not grow',
+  'of fifty devices that an app links in a day a user keeps the last twenty, and more are refused',
   async (t, store) => {
     const service = { ...witnessService('fcm_token'), name: 'fcm' }
     const { url } = await startOperator(t, {
@@ -124,8 +124,15 @@ onEachEngine(
       (await (await fetch(`${url}/metrics`)).text()).match(/bellwire_devices_linked.*/g)?.length
     await link([fcm('first')])
     const before = await series()
-    const many = Array.from({ length: 50 }, (_, i) => Array.from({ length: 20 }, (_, j) => fcm(`t-${i}-${j}`)))
-    for (const answer of await Promise.all(many.map(link))) assert.equal(answer.status, 200)
+    for (const token of Array.from({ length: 48 }, (_, i) => fcm(`t-${i}`)))
+      assert.equal((await link([token])).status, 200)
+    assert.equal((await link([fcm('the last')])).status, 200)
+    const refused = await link([fcm('one more')])
+    assert.equal(refused.status, 429)
+    assert.match(refused.body.error, /more than 50 tokens of this user within a day/)
+    assert.equal((await link([fcm('the last')])).status, 200, 'a known token is linked at any time')
+    const unlinking = { tokens: [fcm('the last')] }
+    assert.equal((await post(`${url}/app/devices/unlink`, unlinking, undefined, one)).status, 200)
     assert.equal((await link([fcm('the last')])).status, 200)
     const devices = await devicesOf(url, '1')
     assert.equal(devices.length, 20)
@@ -137,6 +144,30 @@ onEachEngine(
     assert.match(body.error, /a user may have 20 devices/)
   },
 )
+
+test('an app changes ten devices in a minute', async (t) => {
+  const { url } = await startOperator(t, { app, adminKeys })
+  const one = await bearer('1')
+  const link = (tokens: unknown[]) => post(`${url}/app/devices/link`, { tokens }, undefined, one)
+  const ten = Array.from({ length: 10 }, (_, i) => fcm(`t-${i}`))
+  assert.equal((await link(ten)).status, 200)
+  assert.equal((await link([fcm('t-10')])).status, 429)
+  assert.equal((await link([...ten, fcm('t-10')])).status, 400)
+})
+
+test('a token of FCM or APNs has at most 512 characters, a PushSubscription 4,096', async (t) => {
+  const { url } = await startOperator(t, { app, adminKeys })
+  const one = await bearer('1')
+  const link = (token: string, provider: string) =>
+    post(`${url}/app/devices/link`, { tokens: [{ token, provider, channel: 'web' }] }, undefined, one)
+  for (const provider of ['firebase', 'apns']) {
+    assert.equal((await link('a'.repeat(512), provider)).status, 200)
+    const refused = await link('a'.repeat(513), provider)
+    assert.equal(refused.status, 400)
+    assert.match(refused.body.error, /^tokens\[0\]\.token is too long: \w+ has at most 512 characters/)
+  }
+  assert.equal((await link(subscription(`https://push.example/${'a'.repeat(1_000)}`).token, 'webpush')).status, 200)
+})
 
 onSqlite('an app links only devices that a push service reaches; a service links any kind', async (t, store) => {
   const { url } = await startOperator(t, {

@@ -11,7 +11,7 @@ import { forgetRemovals, forgetUnlinks } from '../../src/devices/retention.ts'
 import { on } from '../../src/runtime/events.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
-import { op } from '../../src/store/statement.ts'
+import { op, statement } from '../../src/store/statement.ts'
 import { oracle, sequences } from '../devices/sequences.ts'
 import { event } from '../support/wait.ts'
 import { insertNote, notes, selectNotes } from './notes.ts'
@@ -54,6 +54,13 @@ export function deviceOf(over: Partial<DeviceEvent> = {}): DeviceEvent {
 }
 const link = (over: Partial<DeviceEvent> = {}): DeviceEvent => deviceOf(over)
 const unlink = (over: Partial<DeviceEvent> = {}): DeviceEvent => deviceOf({ ...over, what: 'unlink' })
+
+const selectTokens = statement<{ token: string }>({
+  name: 'select_stored_tokens',
+  rank: 99,
+  columns: {},
+  text: () => "select d.token from devices d where d.token <> '' order by d.token",
+})
 
 const lookUp = { deadline: Date.now() + 60_000, signal: new AbortController().signal }
 
@@ -629,8 +636,31 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     assert.equal((await tokensOf(registry, '1', 'a')).length, 3)
     const [removal] = await registry.removed({ brand: '1' })
     assert.equal(removal?.why, 'replaced: the user has more than 3 devices')
-    assert.equal(await registry.restore({ brand: '1' }), 6)
-    assert.equal((await tokensOf(registry, '1', 'a')).length, 9, 'restored devices stay until the next link')
+    assert.equal(await registry.restore({ brand: '1' }), 0, 'the tokens of replaced devices are deleted')
+  })
+
+  check('the token of a device is stored while it is linked, or while its removal can be restored', async (setup) => {
+    const { registry, database, clock } = setup
+    const stored = async (): Promise<readonly string[]> =>
+      (await database.read(op(selectTokens, [[]]))).map(({ token }) => token)
+    await registry.take([link({ token: 't1' }), link({ token: 't2' }), link({ token: 't3' })])
+    clock.now += 1_000
+    await registry.take([link({ token: 't1', what: 'unlink' })])
+    assert.deepEqual(await stored(), ['t2', 't3'], 'an unlink by the user')
+    // An unlink may arrive before its link.
+    await registry.take([link({ token: 't4', what: 'unlink', at: '2026-06-01T10:00:09' })])
+    await registry.take([link({ token: 't4', at: '2026-06-01T10:00:08' })])
+    assert.deepEqual(await stored(), ['t2', 't3'], 'a link that an earlier arrival ended')
+    const removed = (await registry.of('1', ['a'], lookUp)).get('a') ?? []
+    await registry.remove(removed, 'unregistered')
+    assert.deepEqual(await stored(), ['t2', 't3'], 'a removal that can be restored')
+    await registry.take([link({ token: 't2', what: 'unlink' })])
+    assert.deepEqual(await stored(), ['t3'], 'an unlink by the user after the removal')
+    assert.equal(await registry.restore({ brand: '1' }), 1)
+    assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t3'])
+    await registry.remove((await registry.of('1', ['a'], lookUp)).get('a') ?? [], 'unregistered')
+    await forgetRemovals(database, clock.now + 1)
+    assert.deepEqual(await stored(), [], 'a removal that was forgotten')
   })
 
   check('a device that the limit removed is linked again by a newer link only', async (setup) => {

@@ -85,8 +85,8 @@ export const attacks: readonly Attack[] = [
       let left = target.small ? 200 : 20_000
       const link = async (): Promise<void> => {
         while (left > 0 && !enough.aborted) {
-          left -= 20
-          await linkAll(player, createTokens(20).map(firebase))
+          left -= 10
+          await linkAll(player, createTokens(10).map(firebase))
         }
       }
       await Promise.all(Array.from({ length: 8 }, link))
@@ -116,8 +116,8 @@ export const attacks: readonly Attack[] = [
     async run(target, signal) {
       const player = await target.userApp('2', mallory)
       const answers: Answer[] = []
-      for (let linked = 0; linked < 300; linked += 20) {
-        await linkAll(player, createTokens(20).map(firebase))
+      for (let linked = 0; linked < 300; linked += 10) {
+        await linkAll(player, createTokens(10).map(firebase))
         answers.push(await target.push('2', mallory))
       }
       const user = `bystander-${++created}`

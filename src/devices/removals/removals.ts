@@ -113,14 +113,14 @@ const selectRemovals = statement<RemovalRow>({
   text: (rows) => `
     select m.brand, m.device, m.user_id, m.link_at, m.at, m.why, m.removed_at, m.restored_at,
       d.token, d.kind, d.app, d.environment, d.channel, d.origin,
-      case when u.at is not null and d.user_id = m.user_id then 1 else 0 end as restorable
+      case when u.at is not null and d.user_id = m.user_id and d.token <> '' then 1 else 0 end as restorable
     from ${rows} r
     join device_removals m on m.brand = r.brand and m.removed_at >= r.since and m.removed_at <= r.until
       and (m.removed_at, m.device, m.at) > (r.from_removed_at, r.from_device, r.from_at)
       and (r.user_id is null or m.user_id = r.user_id) and (r.why is null or m.why = r.why)
     left join devices d on d.brand = m.brand and d.device = m.device and d.link_at = m.link_at
     left join device_unlinks u on u.brand = m.brand and u.device = m.device and u.user_id = m.user_id and u.at = m.at
-    where r.restorable = 0 or (u.at is not null and d.user_id = m.user_id)
+    where r.restorable = 0 or (u.at is not null and d.user_id = m.user_id and d.token <> '')
     order by m.removed_at, m.device, m.at limit (select max(x.most) from ${rows} x)`,
 })
 
@@ -134,7 +134,7 @@ export function restoredOp(rows: readonly RemovalRow[], now: number): Op {
 
 const updateRestored = statement({
   name: 'update_restored_removals',
-  rank: 54,
+  rank: 55,
   columns: { brand: 'text', device: 'text', user_id: 'text', at: 'text', now: 'bigint' },
   text: (rows) => `
     update device_removals set restored_at = r.now from ${rows} r
