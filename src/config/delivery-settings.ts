@@ -43,7 +43,7 @@ export const app = group(
     streams_per_user: integer(
       1,
       10_000,
-    )({ help: 'The most open inbox streams of one user; further ones are answered 429.', default: '10' }),
+    )({ help: 'The most open inbox streams of one user; a further one ends the oldest.', default: '10' }),
   },
 )
 

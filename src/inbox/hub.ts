@@ -27,8 +27,13 @@ export interface HubOptions {
 }
 
 export interface Hub {
-  /** The limit that another stream of this user would exceed, if any. */
-  findExceededLimit(brand: string, userId: string): 'user' | 'process' | undefined
+  /**
+   * Makes room for another stream of this user. If the user has too many, the oldest one ends: its client may have gone without
+   * closing the connection, as a phone does that changes networks.
+   *
+   * @returns false if this process has too many streams
+   */
+  makeRoom(brand: string, userId: string): boolean
   add(stream: Stream): void
   onDrain(stream: Stream): void
   onEnd(stream: Stream, why: EndReason): void
@@ -58,9 +63,10 @@ export function createHub(options: HubOptions): Hub {
   let openStreams = 0
 
   return {
-    findExceededLimit(brand, userId) {
-      if ((users.get(topicOf(brand, userId))?.streams.size ?? 0) >= options.streamsPerUser) return 'user'
-      return openStreams >= options.streams ? 'process' : undefined
+    makeRoom(brand, userId) {
+      const own = users.get(topicOf(brand, userId))?.streams
+      if (own && own.size >= options.streamsPerUser) [...own][0]?.end('replaced')
+      return openStreams < options.streams
     },
 
     add(stream) {

@@ -31,7 +31,7 @@ export interface InboxRoutesOptions {
   readonly stallMs?: number
   /** Most open streams; a further stream is answered 503. */
   readonly streams?: number
-  /** Most open streams of one user; a further stream is answered 429, and the others stay open. */
+  /** Most open streams of one user. A further stream ends the oldest one. */
   readonly streamsPerUser?: number
   readonly now?: () => number
   /** Ends all streams when it aborts, as closing the server does. */
@@ -151,12 +151,11 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     says: 'Streams new and changed notifications. Events: `notification` (one item as JSON, new or changed), `counts` (`unseen` and `unread`), `ready` (the client is up to date), `reset` (fetch the list again).',
     headers: { 'last-event-id': 'The last id that the client received: later changes are sent first.' },
     files: textOf('text/event-stream', 'Server-sent events'),
-    refuses: { 429: 'The user has too many open streams. They stay open; close one before you open another.' },
     async handler({ headers: { 'last-event-id': lastEventId } }, subscriber, reply) {
       await demandAllowed(subscriber)
       const { brand, userId, expiresAt } = subscriber
-      const limit = hub.findExceededLimit(brand, userId)
-      if (limit) throw tooManyStreams(limit, limit === 'user' ? streamsPerUser : streams)
+      if (!hub.makeRoom(brand, userId))
+        throw new HttpError(503, `${streams} streams are open here already: repeat the request`, 5)
       const headers = reply.getHeaders()
       reply.hijack()
       const opened = openStream(reply.raw, {
@@ -213,17 +212,6 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     const text = `{"items":[${items.map(notificationJson).join()}],${JSON.stringify(rest).slice(1)}`
     return reply.type('application/json; charset=utf-8').send(text)
   }
-}
-
-/** The newest stream is refused. Ending the oldest instead would make pages that reconnect end each other's streams forever. */
-function tooManyStreams(limit: 'user' | 'process', max: number): HttpError {
-  return limit === 'user'
-    ? new HttpError(
-        429,
-        `this user has ${max} open streams already: close one, or share one stream between the tabs of a browser`,
-        30,
-      )
-    : new HttpError(503, `${max} streams are open here already: repeat the request`, 5)
 }
 
 /** Undefined: the stream starts now. An unreadable header becomes a number that was never assigned: the answer is `reset`. */

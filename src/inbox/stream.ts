@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http'
 
-export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'stopping'
+export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'stopping'
 
 /** One open response of GET /app/inbox/stream. It writes bytes, which the hub chooses. */
 export interface Stream {
@@ -59,7 +59,7 @@ export function openStream(
       if (!open) return
       open = false
       // end() would wait forever for a client that does not read.
-      if (why === 'slow') response.destroy()
+      if (why === 'slow' || why === 'replaced') response.destroy()
       else response.end()
       onEnd(stream, why)
     },

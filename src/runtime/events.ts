@@ -206,7 +206,7 @@ export interface Events {
     brand: string
     userId: string
     streams: number
-    why: 'client' | 'slow' | 'expired' | 'refused' | 'stopping'
+    why: 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'stopping'
   }
 }
 export type EventName = keyof Events

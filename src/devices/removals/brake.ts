@@ -26,14 +26,14 @@ export function exceedsLimits({ removals, sends }: Tally, { devices, share }: Re
   return removals > devices && removals > sends * share
 }
 
-/** Most removals of one user's devices that count. A user who links made-up tokens must not stop the removals of all users. */
-const maxPerUser = 3
-
-/** Sends and removed devices of one credential, for each of the last minutes, about ten. A device counts once. */
+/**
+ * Sends and removals of one credential, for each of the last minutes, about ten. Of each user one removal counts: a few users who
+ * link made-up tokens must not stop the removals of all.
+ */
 export interface Window {
   recordSend(now: number): void
   recordRemoval(device: string, user: string, now: number): void
-  /** Whether the removal would count. False if the device was counted before, or enough devices of its user were. */
+  /** Whether the removal would count. False if it was counted before, or if another device of its user was. */
   wouldCount(device: string, user: string): boolean
   /** The sum of the minutes that began at `since` or later. */
   sumSince(since: number): Tally
@@ -48,22 +48,21 @@ export const minuteMs = 60_000
 export function createWindow(): Window {
   const minutes = new Map<number, { sends: number; removals: number }>()
   const removed = new Map<string, number>()
-  const users = new Map<string, { removals: number; last: number }>()
+  const users = new Map<string, number>()
   const minuteOf = (now: number): { sends: number; removals: number } => {
     const minute = now - (now % minuteMs)
     const found = minutes.get(minute) ?? { sends: 0, removals: 0 }
     minutes.set(minute, found)
     return found
   }
-  const wouldCount = (device: string, user: string): boolean =>
-    !removed.has(device) && (users.get(user)?.removals ?? 0) < maxPerUser
+  const wouldCount = (device: string, user: string): boolean => !removed.has(device) && !users.has(user)
   return {
     minutes,
     recordSend: (now) => void minuteOf(now).sends++,
     recordRemoval(device, user, now) {
       if (!wouldCount(device, user)) return
       removed.set(device, now)
-      users.set(user, { removals: (users.get(user)?.removals ?? 0) + 1, last: now })
+      users.set(user, now)
       minuteOf(now).removals++
     },
     wouldCount,
@@ -71,7 +70,7 @@ export function createWindow(): Window {
     dropBefore(before) {
       for (const minute of minutes.keys()) if (minute < before) minutes.delete(minute)
       for (const [device, removedAt] of removed) if (removedAt < before) removed.delete(device)
-      for (const [user, { last }] of users) if (last < before) users.delete(user)
+      for (const [user, removedAt] of users) if (removedAt < before) users.delete(user)
     },
   }
 }
