@@ -70,7 +70,9 @@ export function statusWebhookRoute(
         const verdict = wrongSignatures.judge(addressOf(request.raw), lanes[0])
         if (verdict === 'wait') throw tooManyWrong()
         if (verdict === 'wrong')
-          throw unauthorized('the signature does not match: check the secret, and sign the body as it is sent')
+          throw unauthorized('the signature does not match: check the secret, and sign the body as it is sent', {
+            counted: true,
+          })
         const records = readStatusBody(body)
         if (typeof records === 'string') throw new HttpError(400, records)
         const { accepted, parked } = await intake.take(records, lanes, 'webhook').catch(refuseFull)
@@ -122,7 +124,7 @@ function refuseFull(error: unknown): never {
 
 const fullRetryAfterSeconds = 60
 
-const unauthorized = (message: string): HttpError => new HttpError(401, message, undefined, { counted: true })
+const unauthorized = (message: string, options = {}): HttpError => new HttpError(401, message, undefined, options)
 
 const tooManyWrong = (): HttpError =>
   new HttpError(503, 'too many wrong signatures from this address: retry later', 1, { counted: true })

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 
 /** The address of the client of a request. */
-export const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? ''
+export const addressOf = ({ socket }: Pick<IncomingMessage, 'socket' | 'headers'>): string => socket.remoteAddress ?? ''
 
 /** @example isLoopbackAddress('::ffff:127.0.0.1') // true */
 export function isLoopbackAddress(address = ''): boolean {

@@ -8,6 +8,11 @@ export interface Authentication<Caller> {
   readonly callerOf: (request: FastifyRequest) => Caller
 }
 
+const authenticated = new WeakSet<FastifyRequest>()
+
+/** Whether the request has a right key, token or signature. */
+export const isAuthenticated = (request: FastifyRequest): boolean => authenticated.has(request)
+
 /**
  * @param authenticate returns the caller, or throws the error with which the request is answered
  * @example
@@ -21,6 +26,7 @@ export function createAuthentication<Caller extends object>(
   return {
     async onRequest(request, reply) {
       callers.set(request, await authenticate(request, reply))
+      authenticated.add(request)
     },
     callerOf(request) {
       const caller = callers.get(request)

@@ -9,8 +9,10 @@ import { originOf } from '../runtime/origin-of.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
 import { boundAnswers } from './answers.ts'
+import { isAuthenticated } from './authentication.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
 import { HttpError } from './http-error.ts'
+import { reportStranger, shownPath } from './refusals.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
 import { limitUnanswered } from './unanswered.ts'
 import { compileValidator } from './validation.ts'
@@ -81,9 +83,9 @@ function notFound(app: FastifyInstance, request: FastifyRequest, reply: FastifyR
   const allowed = methods.filter(
     (method) => app.findRoute({ method, url: path }) !== null || app.hasRoute({ method, url: path }),
   )
-  if (allowed.length === 0) return new HttpError(404, `${path} does not exist`)
+  if (allowed.length === 0) return new HttpError(404, 'this path does not exist')
   reply.header('allow', allowed.join(', '))
-  return new HttpError(405, `${path} does not support ${request.method}: use ${allowed.join(' or ')}`)
+  return new HttpError(405, `this path does not support ${request.method}: use ${allowed.join(' or ')}`)
 }
 
 function refuse(
@@ -92,15 +94,18 @@ function refuse(
   reply: FastifyReply,
   { status, message, retryAfterSeconds, cause, counted }: HttpError,
 ): FastifyReply {
-  emit('request.refused', {
+  const refused = {
     side,
     method: request.method,
-    path: request.routeOptions.url ?? request.url,
+    path: request.routeOptions.url ?? shownPath(request.url),
     status,
     error: message,
     ...(cause !== undefined && { cause: causeText(cause) }),
     ...(counted && { counted }),
-  })
+  }
+  // A refused scope or brand (403) is a mistake of a caller with a key.
+  if (counted || status === 403 || status >= 500 || isAuthenticated(request)) emit('request.refused', refused)
+  else reportStranger(request.raw, refused)
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   return reply
     .code(status)
@@ -185,7 +190,7 @@ function answerUnreadable(side: Side, error: Error & { code?: string }, socket: 
       : error.code === 'HPE_HEADER_OVERFLOW'
         ? [431, 'Request Header Fields Too Large', 'the headers are too large']
         : [400, 'Bad Request', `the request is not valid HTTP (${error.code ?? error.message})`]
-  emit('request.refused', { side, method: '', path: '', status, error: message })
+  reportStranger({ socket, headers: {} }, { side, method: '', path: '', status, error: message })
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const body = JSON.stringify({ error: message })
   socket.end(

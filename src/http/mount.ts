@@ -2,8 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyPluginAsync } from 'fastify'
-import { emit } from '../runtime/events.ts'
 import { type Handler, noSniffing, type Side } from './http.ts'
+import { reportStranger, shownPath } from './refusals.ts'
 import { dropBody } from './request-bodies.ts'
 import { admitRequest, limitUnanswered } from './unanswered.ts'
 
@@ -51,8 +51,8 @@ export function createMount({ side, paths, routing }: MountOptions): Mount {
       if (owns(path)) return dispatch(request, response)
       if (next) return next()
       if (!admitRequest(request, response)) return
-      const error = `${path} does not exist${owns('/docs') ? ': GET /docs lists the routes' : ''}`
-      emit('request.refused', { side, method: request.method ?? '', path, status: 404, error })
+      const error = `this path does not exist${owns('/docs') ? ': GET /docs lists the routes' : ''}`
+      reportStranger(request, { side, method: request.method ?? '', path: shownPath(path), status: 404, error })
       answer(request, response, 404, error)
     },
     async fastify(host) {

@@ -8,9 +8,11 @@ import { shown } from '../contract/shown.ts'
 import type { MessageStatus } from '../contract/status.ts'
 import { readTimestamp, type Timestamp, timestampOf } from '../contract/timestamp.ts'
 import { createKeyFinder } from '../http/access.ts'
+import { addressOf } from '../http/address.ts'
 import { createAuthentication } from '../http/authentication.ts'
 import { HttpError } from '../http/http-error.ts'
 import { addRoute, type Route } from '../http/route.ts'
+import { createWrongKeys } from '../http/wrong-keys.ts'
 import { clock } from '../runtime/clock.ts'
 import type { StatusChange, StatusRecorder } from '../status/recorder.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
@@ -76,14 +78,20 @@ export function providerReceiptRoute(app: FastifyInstance, { receipts, brands, r
       { header: provider.header.toLowerCase(), find: createKeyFinder([{ ...provider, key: provider.secret }]) },
     ]),
   )
+  const wrongSecrets = createWrongKeys()
   const authentication = createAuthentication((request) => {
     const provider = providers.get((request.params as { name: string }).name)
     const given = provider && request.headers[provider.header]
     const found = typeof given === 'string' ? provider?.find(given) : undefined
-    if (!found)
+    const verdict = wrongSecrets.judge(addressOf(request.raw), found?.name)
+    if (verdict === 'wait')
+      throw new HttpError(503, 'too many wrong secrets from this address: retry later', 1, { counted: true })
+    if (verdict === 'wrong' || !found)
       throw new HttpError(
         401,
         'no such provider, or a wrong secret: compare the address and the header with operator.status.receipts_from',
+        undefined,
+        { counted: true },
       )
     return found
   })

@@ -27,7 +27,7 @@ export interface Events {
   'store.back': { store: string; downMs: number }
   'store.commit': { callers: number; rows: number; ms: number; durable: boolean }
   'store.repeated': { callers: number; error: string }
-  // requests answered with an error; `cause` is not in the response; requests with `counted` are also in keys.refused
+  // requests answered with an error; `cause` is not in the response; requests with `counted` are also in requests.refused or keys.refused
   'request.refused': {
     side: 'operator' | 'platform'
     method: string
@@ -37,6 +37,8 @@ export interface Events {
     cause?: string
     counted?: true
   }
+  /** Requests without a right key or token, of one address; the path and the status of the latest. */
+  'requests.refused': { address: string; count: number; path: string; status: number }
   'keys.refused': { address: string; count: number }
   'connections.refused': { side: 'operator' | 'platform'; count: number }
   // the send path (operator)

@@ -97,6 +97,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'store.repeated': ['warn', 'group commit failed, repeated one caller at a time'],
   'request.refused': [byStatus, 'request refused'],
   'connections.refused': ['warn', 'connections refused: the limit of open connections is reached'],
+  'requests.refused': ['info', 'requests without a right key or token refused'],
   'keys.refused': ['warn', 'requests refused: API key missing or wrong'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],
