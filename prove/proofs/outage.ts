@@ -44,7 +44,7 @@ const small: Size = {
   partMs: 2_500,
   retryAfterSeconds: 1,
   retry: { firstMs: 50, mostMs: 400 },
-  timeouts: { service: 1_000, operator: 1_500, platform: 5_000 },
+  timeouts: { service: 2_000, operator: 2_500, platform: 5_000 },
 }
 
 const concurrency = 4
