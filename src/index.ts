@@ -11,6 +11,7 @@ export { type AmqpConsumerOptions, amqpConsumer } from './brokers/amqp-consumer.
 export type { BrokerConsumer, Received, Take } from './brokers/consumer.ts'
 export { type KafkaConsumerOptions, kafkaConsumer } from './brokers/kafka-consumer.ts'
 export type { Outcome, Reason } from './contract/outcome.ts'
+export type { MessageToCheck, SuppressionOptions, SuppressionRule } from './delivery/suppress.ts'
 export { type AmqpPublisherOptions, amqpPublisher } from './devices/channels/amqp-publisher.ts'
 export { type KafkaPublisherOptions, kafkaPublisher } from './devices/channels/kafka-publisher.ts'
 export { type RestPublisherOptions, restPublisher } from './devices/channels/rest-publisher.ts'

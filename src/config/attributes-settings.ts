@@ -5,7 +5,7 @@ import { namesBrand } from '../attributes/sql-text.ts'
 import { brand, duration, integer, oneOf, path, store, text, url } from './kinds.ts'
 import type { Problem } from './problem.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
-import { moduleOf } from './shared-settings.ts'
+import { moduleOf, suppressionRules } from './shared-settings.ts'
 
 const brands = list(brand({ help: 'A brand.' }), {
   help: 'The brands that this source covers. Default: all brands of operator.keys.',
@@ -72,12 +72,13 @@ export const attributeSettings = {
   }),
   suppression: variants(
     {
-      help: 'Whether messages to blocked, excluded, inactive and unconsented users are suppressed. Default: the sources under operator.attributes decide.',
+      help: 'Whether messages to blocked, excluded and unconsented users are suppressed. Default: the sources under operator.attributes decide.',
       remedy: 'list sources under operator.attributes, or write suppression: none to send to all users',
       optional: true,
     },
     {
       attributes: {
+        ...suppressionRules,
         max_staleness: duration({
           help: 'How long the answer "this user may be messaged" is cached. 0ms: the sources are read before every send.',
           default: '0ms',

@@ -1,11 +1,10 @@
 // The settings of delivery: the providers of the operator, and the providers that a platform has of its own.
 
-import { fields } from '../attributes/attribute-source.ts'
 import { devices } from './devices-table.ts'
 import { duration, integer, longKey, oneOf, origin, path, pointer, yesNo } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
-import { moduleOf } from './shared-settings.ts'
+import { moduleOf, suppressionRules } from './shared-settings.ts'
 
 const recording = {
   file: path({ help: 'Writes messages to this NDJSON file instead of sending them.', optional: true }),
@@ -98,11 +97,7 @@ export const own = group(
       },
       {
         crm: {
-          fields: list(oneOf(...fields)({ help: 'A field.' }), {
-            help: 'The attributes that are read. Default: blocked, excluded, consent_push_notification and consent_site_notification.',
-            optional: true,
-            minItems: 1,
-          }),
+          ...suppressionRules,
           max_staleness: duration({
             help: 'How long the answer "this user may be messaged" is cached. 0ms: the CRM is read before every send.',
             default: '0ms',

@@ -3,6 +3,7 @@
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AttributeSource } from '../attributes/attribute-source.ts'
+import type { SuppressionRule } from '../delivery/suppress.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { PushService } from '../providers/push-service.ts'
@@ -61,6 +62,13 @@ export async function loadDeviceSource(file: string, name: string, path: string)
   ])
 }
 
+/** Imports a rule of suppression: a function. */
+export async function loadRule(file: string, name: string, path: string): Promise<SuppressionRule> {
+  return load<SuppressionRule>(file, name, path, (rule) => [
+    typeof rule !== 'function' && `${name}: expected a function (message, context) that returns a reason, or undefined`,
+  ])
+}
+
 async function load<T extends object>(
   file: string,
   name: string,
@@ -82,7 +90,7 @@ async function load<T extends object>(
     return refuse(`cannot be imported: ${message}`, remedy)
   }
   const value = exported[name]
-  if (typeof value !== 'object' || value === null) {
+  if (!(typeof value === 'object' || typeof value === 'function') || value === null) {
     const names = Object.keys(exported)
     const suggestion = closestName(name, names)
     const remedy = suggestion

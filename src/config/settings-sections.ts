@@ -157,8 +157,8 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Suppression',
-      String.raw`operator\.suppression(\{attributes\}\.(?<name>\w+))?`,
-      'The check before every send. See [Before every send](reconciliation.md#before-every-send).',
+      String.raw`operator\.suppression(\{attributes\}\.(?<name>[\w.]+))?`,
+      'The check before every send. See [suppression.md](suppression.md).',
     ),
     section(
       'Lists for reconciliation',
@@ -240,8 +240,8 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Delivery without an operator: suppression',
-      String.raw`platform\.own\.suppression\{crm\}\.(?<name>\w+)`,
-      "The check before every send, by the CRM's attributes.",
+      String.raw`platform\.own\.suppression\{crm\}\.(?<name>[\w.]+)`,
+      "The check before every send, by the CRM's attributes. See [suppression.md](suppression.md).",
     ),
     section(
       'Records from brokers',

@@ -10,6 +10,38 @@ export const moduleOf = (exported: string) => ({
   name: text({ help: 'The name of the export.', default: exported }),
 })
 
+/** operator.suppression and platform.own.suppression. */
+export const suppressionRules = {
+  fields: list(
+    oneOf(
+      'blocked',
+      'excluded',
+      'active',
+      'consent_push_notification',
+      'consent_site_notification',
+    )({ help: 'A field.' }),
+    {
+      help: 'The fields that suppress messages. A consent concerns the messages of its channel. blocked and excluded suppress whether they are listed or not. Default: all but active, so that inactive players can be won back.',
+      optional: true,
+      minItems: 1,
+    },
+  ),
+  exempt: group(
+    { help: 'Service messages, such as a login code: only blocked and excluded suppress them.' },
+    {
+      activities: list(text({ help: 'An activity_id.' }), {
+        help: 'The activities (activity_id) of service messages.',
+      }),
+      trigger_hashes: list(text({ help: 'A trigger_hash.' }), { help: 'The trigger hashes of service messages.' }),
+    },
+  ),
+  module: path({
+    help: 'Your own rule, JavaScript or TypeScript: a function that returns the reason why a message must not be sent, or undefined.',
+    optional: true,
+  }),
+  name: text({ help: 'The name of the export of that module.', default: 'rule' }),
+}
+
 export const listening = (port: string, adminPort: string) => ({
   host: text({ help: 'The address to listen on; 0.0.0.0 is all addresses.', default: '127.0.0.1' }),
   port: integer(0, 65_535)({ help: 'The port to listen on; 0 chooses a free port.', default: port }),

@@ -56,10 +56,7 @@ export async function serveAppApi(server: FastifyInstance, options: AppApi): Pro
     signal,
     ...(streams !== undefined && { streams }),
     ...(streamsPerUser !== undefined && { streamsPerUser }),
-    ...(suppression && {
-      allowed: async (brand: string, userId: string) =>
-        (await suppression.findReason(brand, userId, 'site')) === undefined,
-    }),
+    ...(suppression && { allowed: suppression.mayRead }),
   })
   server.addHook('preClose', async () => inbox.stop())
   const reaches = reachable(services, publish)

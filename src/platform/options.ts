@@ -73,7 +73,7 @@ export interface OwnDeliveryOptions {
   /** The built-in inbox, or a provider. */
   readonly site?: Provider | 'inbox'
   /** Suppression by the CRM's attributes. 'none': messages are sent to all users, whatever their attributes. */
-  readonly suppression?: OwnSuppression | 'none'
+  readonly suppression?: SuppressionOptions | 'none'
   /** Access of pages and apps to /app: the inbox, and the devices of one user. Absent: it is not served. */
   readonly app?: AppOptions
   /** The pointers to the content in a record (row 4). */
@@ -81,20 +81,8 @@ export interface OwnDeliveryOptions {
   readonly limits?: Partial<ProviderLimits>
 }
 
-export interface OwnSuppression extends SuppressionOptions {
-  /** The attributes that are read. Default: blocked, excluded, and the two consents. */
-  readonly fields?: readonly Field[]
-}
-
 /** The devices that one user may link through /app, in all and in a minute. */
 export const appDevices = { app: 20, appPerMinute: 10 }
-
-export const suppressionFields: readonly Field[] = [
-  'blocked',
-  'excluded',
-  'consent_push_notification',
-  'consent_site_notification',
-]
 
 /** The limits of each send path. A lane never has more in progress than its own concurrency and batch size allow. */
 export const ownDeliveryLimits = {

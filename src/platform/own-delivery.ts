@@ -5,13 +5,13 @@ import type { Fatal } from '../contract/outcome.ts'
 import { createPushDelivery, createSiteDelivery, pathLimits } from '../delivery/compose.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 import { createSendPath, type SendPath } from '../delivery/send-path.ts'
-import { createSuppression, type Suppression } from '../delivery/suppress.ts'
+import { createSuppression, type Suppression, suppressing } from '../delivery/suppress.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
 import { devicesPerUser, type Registry } from '../devices/registry.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../devices/removals/keeper.ts'
 import type { Channel, Provider, Result } from '../providers/provider.ts'
 import { crmSource } from '../reconcile/crm/attribute-source.ts'
-import { type OwnDeliveryOptions, ownDeliveryLimits, suppressionFields } from './options.ts'
+import { type OwnDeliveryOptions, ownDeliveryLimits } from './options.ts'
 import type { PlatformStore, PlatformStores } from './stores.ts'
 
 export interface OwnDelivery {
@@ -134,10 +134,9 @@ function createOwnSuppression(
   signal: AbortSignal,
 ): Suppression | undefined {
   if (suppression === 'none') return undefined
-  const { fields = suppressionFields, ...options } = suppression
   return createSuppression(
-    crmSource((brand) => stores.of(brand).crm, fields),
+    crmSource((brand) => stores.of(brand).crm, suppressing),
     signal,
-    options,
+    suppression,
   )
 }

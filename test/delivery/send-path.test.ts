@@ -123,6 +123,7 @@ onSqlite(
     const { url } = await startOperator(t, {
       store,
       push,
+      suppression: { fields: ['blocked', 'excluded', 'active', 'consent_push_notification'] },
       attributes: functionSource(
         ['blocked', 'excluded', 'active', 'consent_push_notification'],
         (brand, users, field) => users.filter((user) => usersOf[`${field} ${brand}`]?.includes(user)),

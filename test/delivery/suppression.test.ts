@@ -5,8 +5,10 @@ import test from 'node:test'
 import type { AttributeSource, Field } from '../../src/attributes/attribute-source.ts'
 import { functionSource } from '../../src/attributes/function.ts'
 import { sqlSource } from '../../src/attributes/sql.ts'
-import { createSuppression } from '../../src/delivery/suppress.ts'
+import { messageKey } from '../../src/contract/message-key.ts'
+import { createSuppression, type SuppressionOptions } from '../../src/delivery/suppress.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
+import type { Channel, Message } from '../../src/providers/provider.ts'
 import { messages } from '../suites/provider.ts'
 import { onSqlite } from '../support/engines.ts'
 import { createPlayers, playerQueries } from '../support/players.ts'
@@ -128,10 +130,11 @@ test('a permission to send is cached only as long as the setting allows; a refus
   ] as const) {
     const { source, lookUps } = recordingSource()
     const suppression = createSuppression(source, neverAborted, { maxStalenessMs })
-    for (let i = 0; i < 3; i++) assert.equal(await suppression.findReason('1', '1001', 'push'), undefined)
+    const [message] = messages(1) as [Message]
+    for (let i = 0; i < 3; i++) assert.equal(await suppression.checkMessage(message), undefined)
     assert.equal(lookUps.length, expected)
-    await suppression.findReason('2', '1001', 'push')
-    await suppression.findReason('1', '1001', 'site')
+    await suppression.checkMessage({ ...message, brand: '2' })
+    await suppression.mayRead('1', message.userId)
     assert.equal(lookUps.length, expected + 2, 'another brand and another channel need their own look-up')
   }
   let refused = 0
@@ -140,7 +143,7 @@ test('a permission to send is cached only as long as the setting allows; a refus
     return users
   })
   const suppression = createSuppression(refusing, neverAborted, { maxStalenessMs: 60_000 })
-  for (let i = 0; i < 3; i++) assert.match((await suppression.findReason('1', '1001', 'push')) ?? '', /excluded/)
+  for (let i = 0; i < 3; i++) assert.equal(await suppression.mayRead('1', '1001'), false)
   assert.equal(refused, 3)
 })
 
@@ -187,3 +190,101 @@ function recordingSource() {
   })
   return { source, lookUps, excluded }
 }
+
+const allFields = ['blocked', 'excluded', 'active', 'consent_push_notification', 'consent_site_notification'] as const
+
+/** A user whose name lists the fields that are true: 'active consent_push_notification'. */
+const byName = (known: readonly Field[] = allFields): AttributeSource =>
+  functionSource(known, (_brand, users, field) => users.filter((user) => user.split(' ').includes(field)), 'names')
+
+const [model] = messages(1) as [Message]
+const messageTo = (userId: string, channel: Channel = 'push', activityId = '5', triggerHash = 'hash'): Message => ({
+  ...model,
+  userId,
+  channel,
+  key: messageKey(channel, { id: '1', userId, activityId, actionId: null, triggerHash }),
+})
+
+/** The error of a message to this user, or 'sent'. */
+async function outcomeOf(message: Message, options?: SuppressionOptions, source = byName()): Promise<string> {
+  const outcome = await createSuppression(source, neverAborted, options).checkMessage(message)
+  return outcome ? `${outcome.category}: ${outcome.error}` : 'sent'
+}
+
+test('an inactive player with consent can be won back; only a setting suppresses inactive players', async () => {
+  const player = messageTo('consent_push_notification')
+  assert.equal(await outcomeOf(player), 'sent')
+  const fields = ['blocked', 'excluded', 'active', 'consent_push_notification'] as const
+  assert.equal(await outcomeOf(player, { fields }), 'failed: not sent: the user is not active')
+  assert.equal(await outcomeOf(messageTo('active consent_push_notification'), { fields }), 'sent')
+})
+
+test('by default, each channel needs its own consent', async () => {
+  const [push, site] = ['consent_push_notification', 'consent_site_notification']
+  assert.equal(await outcomeOf(messageTo(push, 'push')), 'sent')
+  assert.equal(await outcomeOf(messageTo(push, 'site')), `failed: not sent: the user has not given ${site}`)
+  assert.equal(await outcomeOf(messageTo(site, 'push')), `failed: not sent: the user has not given ${push}`)
+  assert.equal(await outcomeOf(messageTo('', 'push'), { fields: ['blocked'] }), 'sent', 'no consent is listed')
+})
+
+test('blocked and excluded suppress every message: unlisted, exempt, or allowed by a rule', async () => {
+  const options: SuppressionOptions = {
+    fields: ['active'],
+    exempt: { activities: ['5'] },
+    rule: () => undefined,
+  }
+  assert.equal(await outcomeOf(messageTo('active blocked'), options), 'failed: not sent: the user is blocked')
+  assert.equal(await outcomeOf(messageTo('active excluded'), options), 'failed: not sent: the user is excluded')
+})
+
+test('a service message needs no consent, and only that one', async () => {
+  for (const exempt of [{ activities: ['7'] }, { triggerHashes: ['login'] }]) {
+    // The cache must not take one for the other.
+    const suppression = createSuppression(byName(), neverAborted, { exempt, maxStalenessMs: 60_000 })
+    const campaign = messageTo('nobody')
+    assert.equal((await suppression.checkMessage(campaign))?.category, 'failed')
+    assert.equal(await suppression.checkMessage(messageTo('nobody', 'push', '7', 'login')), undefined)
+    assert.equal((await suppression.checkMessage(campaign))?.category, 'failed')
+    assert.equal(await suppression.mayRead('1', 'nobody'), true, 'a service message in the inbox can be read')
+    assert.equal(await suppression.mayRead('1', 'nobody blocked'), false)
+  }
+  assert.equal(await createSuppression(byName(), neverAborted).mayRead('1', 'nobody'), false)
+})
+
+test('a rule of one’s own refuses with its reason; if it throws, is late or answers nonsense, nothing is sent', async () => {
+  const player = messageTo('consent_push_notification')
+  const asked: unknown[] = []
+  const rule: SuppressionOptions['rule'] = (message) => {
+    asked.push(message)
+    return message.activityId === '5' ? 'the user takes a break' : undefined
+  }
+  assert.equal(await outcomeOf(player, { rule }), 'failed: not sent: the user takes a break')
+  assert.equal(await outcomeOf(messageTo('consent_push_notification', 'push', '6'), { rule }), 'sent')
+  assert.equal(await outcomeOf(messageTo('blocked'), { rule }), 'failed: not sent: the user is blocked')
+  assert.equal(asked.length, 2, 'the rule is asked only about messages that the fields allow')
+  const broken: readonly [NonNullable<SuppressionOptions['rule']>, RegExp][] = [
+    [() => Promise.reject(new Error('no database')), /^fatal: .*suppression.module cannot answer \(no database\)/],
+    [() => new Promise(() => {}), /^fatal: .*no answer within 50 ms/],
+    [() => true as never, /^fatal: .*it returned true: return a reason/],
+    [() => '', /^fatal: .*it returned ""/],
+  ]
+  for (const [each, expected] of broken) assert.match(await outcomeOf(player, { rule: each, timeoutMs: 50 }), expected)
+})
+
+test('a field of the settings that the source lacks is refused at the start, or nothing is sent to that brand', async () => {
+  const few = byName(['blocked', 'consent_push_notification'])
+  assert.equal(await outcomeOf(messageTo('consent_push_notification'), undefined, few), 'sent', 'by default')
+  assert.throws(
+    () => createSuppression(few, neverAborted, { fields: ['active'] }),
+    /names active, which names does not have/,
+  )
+  assert.throws(
+    () => createSuppression(few, neverAborted, { fields: ['consent_email'] }),
+    /consent_email suppresses nothing/,
+  )
+  const partly = { ...byName(), fieldsOf: (): Field[] => ['blocked', 'consent_push_notification'] }
+  assert.match(
+    await outcomeOf(messageTo('consent_push_notification'), { fields: ['active'] }, partly),
+    /^fatal: .*it has no active for the users of brand/,
+  )
+})

@@ -10,6 +10,7 @@ import { messageOf } from '../../runtime/message-of.ts'
 import { loadSource } from '../module.ts'
 import { ConfigError } from '../problem.ts'
 import type { OperatorConfig } from '../table.ts'
+import { suppressionOptions } from './suppression.ts'
 
 export async function attributeOptions(
   config: OperatorConfig,
@@ -20,7 +21,11 @@ export async function attributeOptions(
     ...(attributes && { attributes }),
     ...(suppression?.is === 'none' && { suppression: 'none' as const }),
     ...(suppression?.is === 'attributes' && {
-      suppression: { maxStalenessMs: suppression.max_staleness, timeoutMs: suppression.timeout },
+      suppression: {
+        ...(await suppressionOptions(suppression, 'operator.suppression')),
+        maxStalenessMs: suppression.max_staleness,
+        timeoutMs: suppression.timeout,
+      },
     }),
     reconciliation: {
       streams: reconciliation.streams,

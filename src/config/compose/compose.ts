@@ -20,6 +20,7 @@ import { localUrl } from './local-url.ts'
 import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
 import { statusOptions } from './statuses.ts'
+import { suppressionOptions } from './suppression.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
   const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
@@ -177,8 +178,8 @@ async function ownDelivery({
     ...(suppression?.is === 'none' && { suppression: 'none' as const }),
     ...(suppression?.is === 'crm' && {
       suppression: {
+        ...(await suppressionOptions(suppression, 'platform.own.suppression')),
         maxStalenessMs: suppression.max_staleness,
-        ...(suppression.fields && { fields: suppression.fields }),
       },
     }),
     ...(app && { app: appOptions(app) }),
