@@ -1,7 +1,7 @@
 // The settings of delivery: the providers of the operator, and the providers that a platform has of its own.
 
 import { devices } from './devices-table.ts'
-import { duration, integer, longKey, oneOf, origin, path, pointer, yesNo } from './kinds.ts'
+import { duration, integer, longKey, origin, path, pointer, yesNo } from './kinds.ts'
 import { httpUserSettings } from './services/http.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 import { moduleOf, suppressionRules } from './shared-settings.ts'

@@ -1,4 +1,3 @@
-import type { Field } from '../attributes/attribute-source.ts'
 import type { StoreOptions } from '../brands/configured-stores.ts'
 import type { BrokerConsumer } from '../brokers/consumer.ts'
 import type { ContentMapping } from '../contract/content.ts'
