@@ -66,12 +66,18 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
       downSince ??= now
       if (!notified && now - downSince >= notifyAfterMs) {
         notified = true
-        notify(`${url} does not answer (${result.failure}): retrying for ${seconds(patienceMs)}`)
+        notify(
+          `${url} ${result.answered ? `answers ${result.failure}` : `does not answer (${result.failure})`}: retrying for ${seconds(patienceMs)}`,
+        )
       }
       if (now - downSince > patienceMs)
         throw new CliError(
           exit.unreachable,
-          `${url} has not answered for ${seconds(patienceMs)} (${result.failure}). Check that the ${peer.side} is running and that --url is right. ${peer.retryHint ?? 'It is safe to repeat the command later'}`,
+          `${
+            result.answered
+              ? `${url} has answered with an error for ${seconds(patienceMs)} (${result.failure})`
+              : `${url} has not answered for ${seconds(patienceMs)} (${result.failure}). Check that the ${peer.side} is running and that --url is right`
+          }. ${peer.retryHint ?? 'It is safe to repeat the command later'}`,
         )
       await sleep(result.retryAfterMs ?? Math.random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** sent), signal)
     }
@@ -116,7 +122,7 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
       return { failure: code ?? message }
     }
     if (status >= 500 || status === 408 || status === 429)
-      return { failure: `status ${status}`, ...readRetryAfter(retryAfter) }
+      return { failure: `${status}: ${errorOf(text)}`, answered: true, ...readRetryAfter(retryAfter) }
     throw new CliError(
       exit.usage,
       `${url}${path.slice(base.length)} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`,
@@ -164,6 +170,8 @@ async function copyBody(body: Body, write: (chunk: Buffer) => Promise<void>): Pr
 
 interface Failure {
   readonly failure: string
+  /** The side answered, and `failure` is its status and its error. */
+  readonly answered?: true
   readonly retryAfterMs?: number
 }
 

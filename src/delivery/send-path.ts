@@ -338,6 +338,7 @@ function emitSettled({ message: m, result }: Settled): void {
     id: m.id,
     ref: m.ref,
     category: result.category,
+    ...(result.category !== 'successful' && { reason: result.reason }),
     rule: result.rule,
     attempt: m.attempt,
     uncertain: result.category === 'fatal' && result.uncertain === true,

@@ -53,13 +53,26 @@ export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], ro
       ...(!largeBody && { bodyLimit: smallBody }),
       ...(streamed && { config: { streamed } }),
     }
-    if (!streamed) addRoute(app, route, access)
+    const told: typeof route = { ...route, handler: (...given) => tellCause(route.handler(...given), given[1]) }
+    if (!streamed) addRoute(app, told, access)
     else
       app.register(async (server) => {
         // Passes the stream on without buffering it.
         server.addContentTypeParser([...streamed], (_request, body, done) => done(null, body))
-        addRoute(server, route, access)
+        addRoute(server, told, access)
       })
+  }
+}
+
+/** A key that may read the data may also read why the store cannot answer. */
+async function tellCause<Answer>(answer: Promise<Answer>, { scopes }: AccessKey): Promise<Answer> {
+  try {
+    return await answer
+  } catch (error) {
+    // StoreUnavailable. This folder knows no store.
+    const { code, message } = error as { readonly code?: unknown; readonly message: string }
+    if (code !== 'unavailable' || !scopes.includes('read')) throw error
+    throw new HttpError(503, `the server cannot answer now: ${message}`, 1, { cause: error })
   }
 }
 

@@ -175,6 +175,7 @@ function emitSettled(lane: string, { item, settled }: FinalItem): void {
   emit('item.settled', {
     ...eventFieldsOf(lane, { seq, key: item.key, attempt }),
     ...(ref !== undefined && { ref }),
+    ...(settled.reason !== undefined && { reason: settled.reason }),
     category: state === settledState.successful ? 'successful' : 'failed',
     rule,
     untracked: state === settledState.successful && ref === undefined && isMessage(item.key),

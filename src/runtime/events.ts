@@ -61,6 +61,7 @@ export interface Events {
     id: string
     ref: string
     category: string
+    reason?: string
     rule: string
     attempt: number
     uncertain: boolean
@@ -137,6 +138,7 @@ export interface Events {
     id?: string
     ref?: string
     category: string
+    reason?: string
     attempt: number
     rule: string
     untracked: boolean

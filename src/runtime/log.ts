@@ -69,8 +69,11 @@ type Phrase = readonly [
   omitted?: readonly string[],
 ]
 
-const bySettled = ({ category, uncertain }: Fields): Level =>
-  category === 'successful' && !uncertain ? 'info' : 'warn'
+/** Outcomes of every day, about which nobody need do anything. */
+const everyday: ReadonlySet<unknown> = new Set(['suppressed', 'no_device', 'expired', 'rejected', 'cancelled'])
+
+const bySettled = ({ category, uncertain, reason }: Fields): Level =>
+  !uncertain && (category === 'successful' || (category === 'failed' && everyday.has(reason))) ? 'info' : 'warn'
 
 const byStatus: LevelOf = ({ status, counted }, storesAway) => {
   if (counted || (status === 503 && storesAway > 0)) return 'debug'

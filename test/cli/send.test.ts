@@ -170,6 +170,14 @@ test('an unreachable platform causes exit code 3 and an error with advice', asyn
   assert.doesNotMatch(err, /stand-in-key/)
 })
 
+test('a platform that answers with an error is quoted, and nobody is sent to look at the network', async (t) => {
+  const platform = await startStandIn(t, { before: () => 503 })
+  const { code, err } = await send(t, platform, lines(1), { args: ['--patience', '1s'] })
+  assert.equal(code, 3)
+  assert.match(err, /has answered with an error for 1 s \(503: /)
+  assert.doesNotMatch(err, /--url/)
+})
+
 test('a wrong key, a wrong address and a file that is not NDJSON cause exit code 2', async (t) => {
   const platform = await startStandIn(t, { before: (request) => (request > 1 ? 404 : undefined) })
   const wrongKey = await send(t, platform, lines(1), { key: 'another-key-000000000001' })

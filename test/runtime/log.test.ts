@@ -41,6 +41,18 @@ test('parked statuses and messages write one line a minute for each lane, with t
   assert.partialDeepStrictEqual(shown()[2], { event: 'status.parked', lane: '1/statuses', count: 999 })
 })
 
+test('everyday outcomes are info, and a warning is for somebody to look at', (t) => {
+  const lines = logged(t, { level: 'warn' })
+  const failed = { ...settled, brand: '1', category: 'failed' }
+  for (const reason of ['suppressed', 'no_device', 'expired', 'rejected'])
+    emit('message.settled', { ...failed, reason })
+  emit('message.settled', { ...failed, reason: 'misconfigured' })
+  assert.deepEqual(
+    lines().map((line) => JSON.parse(line).reason),
+    ['misconfigured'],
+  )
+})
+
 test('events below the level are not written, and have no subscription', (t) => {
   const lines = logged(t, { level: 'warn' })
   emit('message.settled', { brand: '1', ...settled })

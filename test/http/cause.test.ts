@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Type } from 'typebox'
+import { adminRoute, adminRoutes } from '../../src/http/admin-access.ts'
+import { createHttp } from '../../src/http/http.ts'
+import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+
+const cause = 'PostgreSQL: connect ECONNREFUSED'
+
+test('a key with the scope read is told why the store cannot answer; another key is not', async (t) => {
+  const app = createHttp('platform', 1024)
+  t.after(() => app.close())
+  const reads = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['read', 'manage'] } as const
+  const other = { name: 'other', key: 'the-key-of-the-other', scopes: ['manage'] } as const
+  adminRoutes(
+    app,
+    [reads, other],
+    [
+      adminRoute({
+        method: 'GET',
+        url: '/admin/test',
+        scope: 'manage',
+        says: 'Fails.',
+        gives: Type.Object({}),
+        handler: async () => {
+          throw new StoreUnavailable(cause)
+        },
+      }),
+    ],
+  )
+  const errorFor = async ({ key }: { readonly key: string }) => {
+    const { statusCode, body } = await app.inject({ url: '/admin/test', headers: { 'x-api-key': key } })
+    assert.equal(statusCode, 503)
+    return JSON.parse(body).error as string
+  }
+  assert.equal(await errorFor(reads), `the server cannot answer now: ${cause}`)
+  assert.match(await errorFor(other), /its log says why/)
+})
