@@ -19,7 +19,9 @@ import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../src/providers/web-push/web-push.ts'
 import { on } from '../../src/runtime/events.ts'
 import { apnsStandIn } from '../../src/stand-ins/apns.ts'
+import type { Fault } from '../../src/stand-ins/faults.ts'
 import { fcmDetail, fcmError, fcmStandIn } from '../../src/stand-ins/fcm.ts'
+import type { StandIn } from '../../src/stand-ins/stand-in.ts'
 import { startWebPushStandIn } from '../../src/stand-ins/web-push.ts'
 import { enqueue } from '../harness/http.ts'
 import type { Proof } from '../harness/proof.ts'
@@ -49,7 +51,7 @@ export const neighbours: Proof = {
     'beside recipients that are refused, a push service that hangs and one that is away, the p95 of the others is within 2 × of the same messages without such neighbours, no device is unlinked, and each cause has one alert',
   boundSeconds: { small: 90, full: 1_800 },
   async run({ small, folder, print }, signal) {
-    const [count, perSecond] = small ? [100, 200] : [10_000, 200]
+    const [count, perSecond] = small ? [100, 200] : [10_000, 300]
     const world = await startWorld()
     const figures: Record<string, number> = { messages: 0, alerts: 0, unlinked: 0 }
     try {
@@ -230,17 +232,24 @@ async function startWorld(): Promise<World> {
     kind: 'webpush' as const,
     token: vendor.subscribe({ applicationServerKey: keys.publicKey }),
   })
-  const ofApple =
-    (fault?: object, environment: 'production' | 'sandbox' = 'production') =>
-    () => {
-      const token = apple.device({ environment })
-      if (fault) apple.play({ token, ...fault })
-      return { kind: 'apns' as const, token, environment }
+  /** Devices of a stand-in, all with the same fault. */
+  const withFault = (standIn: StandIn, fault: Fault | undefined, create: () => string): (() => string) => {
+    if (!fault) return create
+    const tokens = new Set<string>()
+    standIn.play({ tokens, ...fault })
+    return () => {
+      const token = create()
+      tokens.add(token)
+      return token
     }
-  const ofGoogle = (fault?: object) => () => {
-    const token = google.device()
-    if (fault) google.play({ token, ...fault })
-    return { kind: 'fcm_token' as const, token }
+  }
+  const ofApple = (fault?: Fault, environment: 'production' | 'sandbox' = 'production') => {
+    const create = withFault(apple, fault, () => apple.device({ environment }))
+    return () => ({ kind: 'apns' as const, token: create(), environment })
+  }
+  const ofGoogle = (fault?: Fault) => {
+    const create = withFault(google, fault, () => google.device())
+    return () => ({ kind: 'fcm_token' as const, token: create() })
   }
   const withoutApnsKey = fcmError(401, 'UNAUTHENTICATED', 'Auth error from APNS', [fcmDetail('THIRD_PARTY_AUTH_ERROR')])
   const pager = createServer((request, response) => {

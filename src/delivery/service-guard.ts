@@ -218,8 +218,9 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
 
   function recordWorking(circuit: Circuit, probe: boolean): void {
     if (!circuit.breaker.recordSuccess(probe)) return
+    // The end of an outage is no repair of the configuration.
+    if (circuit.cause?.reason === 'misconfigured') circuit.alerts.clear()
     delete circuit.cause
-    circuit.alerts.clear()
     emit('provider.resumed', {
       provider: name,
       ...(circuit.counterpart && { counterpart: circuit.counterpart }),

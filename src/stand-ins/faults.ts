@@ -3,6 +3,8 @@
 export interface Fault {
   /** Only requests for this device token. */
   readonly token?: string
+  /** Only requests for these device tokens. */
+  readonly tokens?: ReadonlySet<string>
   /** Every n-th matching request. Default: 1, each request. */
   readonly every?: number
   /** The share of matching requests, from 0 to 1. Random with a fixed seed, so that a run can be repeated. */
@@ -43,6 +45,7 @@ export function createFaults(seed = 1): Faults {
       for (const entry of active) {
         const { fault } = entry
         if (fault.token !== undefined && fault.token !== token) continue
+        if (fault.tokens?.has(token) === false) continue
         entry.seen++
         if (entry.seen % (fault.every ?? 1) !== 0) continue
         if (fault.share !== undefined && random() >= fault.share) continue

@@ -231,6 +231,23 @@ test('an answer about some recipients never pauses the service once the credenti
   assert.equal(paused.length, 0)
 })
 
+test('the end of an outage does not alert again for recipients that are refused all the time', async (t) => {
+  const [alerts, resumed] = [record(t, 'provider.alert'), record(t, 'provider.resumed')]
+  const ofRecipient = { ...wrongKey, blame: 'message' } as const
+  let broken: DeviceAnswer | undefined
+  const send = guarded(
+    witnessService('fcm_token', ({ device }) => (device.token === 't-0' ? ofRecipient : (broken ?? accepted))),
+  )
+  await send(1)
+  await send(0)
+  broken = { ...away, concerns: 'counterpart' }
+  for (let i = 0; i < breaker.after; i++) await send(1)
+  broken = undefined
+  await until(async () => (await send(1)).category === 'successful', { awaited: 'the end of the pause' })
+  await send(0)
+  assert.deepEqual([resumed.length, alerts.length], [1, 1])
+})
+
 test('before the first accepted send, one user who is refused pauses nothing', async (t) => {
   const paused = record(t, 'provider.paused')
   const refused = { ...wrongKey, concerns: 'counterpart' } as const
