@@ -7,6 +7,7 @@ import type { Service } from '../http/service.ts'
 import { type Events, emit } from '../runtime/events.ts'
 import { type Log, startLog } from '../runtime/log.ts'
 import { metrics } from '../runtime/metrics.ts'
+import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
 import { storeError } from './store-error.ts'
@@ -48,6 +49,9 @@ export async function serve(
     tracing = startTracing(side)
     metrics()
     emit('server.starting', description)
+    // Without a listener, the signal would end the process.
+    const reportHangup = summarizeRepeats(60_000, (_, count) => emit('server.reload', { side, count }))
+    process.on('SIGHUP', () => reportHangup(side))
     const service = await create()
     const stopped = waitForSignal()
     await service.start().catch((error: unknown) => {

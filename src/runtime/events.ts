@@ -16,6 +16,8 @@ export interface Events {
     intake?: number
   }
   'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
+  /** SIGHUP: `count` in the last minute. */
+  'server.reload': { side: 'operator' | 'platform'; count: number }
   'server.stopping': { side: 'operator' | 'platform' }
   /** An uncaught error: the process shuts down gracefully and exits with an error code. */
   'process.failed': { error: string; stack: string }

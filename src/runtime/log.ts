@@ -1,5 +1,6 @@
-import { type DestinationStream, destination, type Level, type Logger, pino } from 'pino'
+import { type DestinationStream, type Level, type Logger, pino } from 'pino'
 import { type EventName, on } from './events.ts'
+import { createLineWriter } from './line-writer.ts'
 import { textLines } from './log-text.ts'
 import { phraseDuration } from './phrase-duration.ts'
 import { summarizeRepeats } from './summarize-repeats.ts'
@@ -28,9 +29,7 @@ export interface Log {
  * // {"level":"info","time":"2026-11-21T10:00:00.000Z","event":"server.listening","side":"operator","url":"http://…","msg":"listening"}
  */
 export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
-  // Asynchronous, so that sending never waits for the terminal.
-  const stdout = to ? undefined : destination({ fd: 1, sync: false })
-  stdout?.on('error', () => {}) // a closed pipe (EPIPE) must not end the server
+  const stdout = to ? undefined : createLineWriter(1)
   const target = (to ?? stdout) as { write(line: string): unknown }
   const formatted = format === 'text' ? textLines(target) : target
   const logger = pino(
@@ -51,11 +50,7 @@ export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
   return {
     stop() {
       for (const end of ends) end()
-      try {
-        stdout?.flushSync()
-      } catch {
-        // Standard output is closed, so the error cannot be reported.
-      }
+      stdout?.stop()
     },
   }
 }
@@ -90,6 +85,7 @@ const byFindings = ({ state, critical, high }: Fields): Level =>
 const phrases: Readonly<Record<EventName, Phrase>> = {
   'server.starting': ['info', 'starting'],
   'server.listening': ['info', 'listening'],
+  'server.reload': ['warn', 'SIGHUP received: nothing is reloaded; restart the process to apply new settings'],
   'server.stopping': ['info', 'stopping: finishing work in progress'],
   'process.failed': ['error', 'uncaught error: stopping, must be restarted'],
   'loop.failed': [byOutage, 'background task failed, will be retried'],

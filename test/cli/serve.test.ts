@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Summary } from '../../src/cli/send/summary.ts'
 import { freePort } from '../support/free-port.ts'
-import { addressesOf, freePorts, run, type Started, start } from './bellwire.ts'
+import { until } from '../support/wait.ts'
+import { addressesOf, bin, freePorts, run, type Started, start, startProgram } from './bellwire.ts'
 
 const examples = join(import.meta.dirname, '../../examples')
 
@@ -104,6 +105,40 @@ test('a platform killed while a file is sent causes no losses and no duplicates'
     .map(({ brand, id }) => `${brand} ${id}`)
   assert.equal(new Set(ids).size, count)
   assert.equal(ids.length, count)
+})
+
+test('a side whose log is on a full disk serves, and ends at SIGTERM', async (t) => {
+  const folder = await folderOf(t)
+  await copyFile(join(examples, 'bellwire.yaml'), join(folder, 'bellwire.yaml'))
+  const [port, admin] = [await freePort(), await freePort()]
+  const command = [
+    process.execPath,
+    '--conditions=bellwire-source',
+    bin,
+    'platform',
+    '-c',
+    join(folder, 'bellwire.yaml'),
+  ]
+  const ports = { BELLWIRE_PLATFORM_PORT: String(port), BELLWIRE_PLATFORM_ADMIN_PORT: String(admin) }
+  const { child, ended } = startProgram(t, ['sh', '-c', `exec "$@" > /dev/full`, 'sh', ...command], ports)
+  const healthy = async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status === 200
+  await until(healthy, { awaited: 'the platform serves', withinMs: 30_000 })
+  child.kill('SIGTERM')
+  assert.deepEqual(await ended, { code: 0, out: '', err: '' })
+})
+
+test('SIGHUP ends no side, and the log says that nothing was reloaded', async (t) => {
+  const folder = await folderOf(t)
+  await copyFile(join(examples, 'bellwire.yaml'), join(folder, 'bellwire.yaml'))
+  const platform = start(t, ['platform', '-c', join(folder, 'bellwire.yaml')], freePlatformPorts)
+  const { url } = await addressesOf(platform)
+  for (let n = 0; n < 10; n++) platform.child.kill('SIGHUP')
+  assert.match(await platform.line(/"server\.reload"/), /nothing is reloaded/)
+  assert.equal((await fetch(`${url}/healthz`)).status, 200)
+  platform.child.kill('SIGTERM')
+  const { code, out } = await platform.ended
+  assert.equal(code, 0)
+  assert.equal(out.match(/"server\.reload"/g)?.length, 1)
 })
 
 test("the user's modules deliver and suppress messages", async (t) => {
