@@ -23,6 +23,8 @@ interface Address {
 
 interface Settings extends Address {
   readonly connections: number
+  readonly connections_per_address: number
+  readonly trusted_proxies: readonly string[]
   readonly stop_within: number
   readonly admin?: Address
 }
@@ -84,11 +86,17 @@ export async function serve(
 async function listenFor(
   side: Side,
   { handler, admin, health }: Service,
-  { host, port, connections, admin: adminAddress }: Settings,
+  settings: Settings,
 ): Promise<readonly Listening[]> {
-  if (!adminAddress) return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections })]
-  const main = await listenAt(side, side, chain(handler, health.handler), { host, port, connections })
-  const separate = listenAt(`${side}.admin`, side, admin.handler, { ...adminAddress, part: 'admin' })
+  const { host, port, connections, admin: adminAddress } = settings
+  const limits = {
+    connectionsPerAddress: settings.connections_per_address,
+    trustedProxies: settings.trusted_proxies,
+  }
+  if (!adminAddress)
+    return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections, ...limits })]
+  const main = await listenAt(side, side, chain(handler, health.handler), { host, port, connections, ...limits })
+  const separate = listenAt(`${side}.admin`, side, admin.handler, { ...adminAddress, part: 'admin', ...limits })
   return [
     main,
     await separate.catch(async (error: unknown) => {

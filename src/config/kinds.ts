@@ -1,5 +1,6 @@
 // The types of values and their parsers. Each is a function from a setting's description to the setting.
 
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { DeviceKind } from '../devices/device.ts'
 import type { Leaf } from './setting.ts'
@@ -48,6 +49,12 @@ export const amqp = kind(
 
 export const broker = kind('host:port', (text) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : undefined), {
   outbound: true,
+})
+
+export const network = kind('an address or a network, such as 10.0.0.0/8', (text) => {
+  const [address = '', bits = '0', ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most ? text : undefined
 })
 
 export const origin = kind('an origin, such as https://www.example.com', (text) =>

@@ -28,7 +28,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
   'Both sides': [
     section(
       'Server',
-      String.raw`(operator|platform)\.(?<name>host|port|public_url|admin\.\w+|connections|stop_within)`,
+      String.raw`(operator|platform)\.(?<name>host|port|public_url|admin\.\w+|connections|connections_per_address|trusted_proxies|stop_within)`,
       'The address on which a side listens, and how it stops. `admin` separates administration from the public port.',
     ),
     section(

@@ -1,6 +1,6 @@
 // Settings that several parts of the table share.
 
-import { brand, duration, integer, key, oneOf, path, proxyUrl, size, store, text, url } from './kinds.ts'
+import { brand, duration, integer, key, network, oneOf, path, proxyUrl, size, store, text, url } from './kinds.ts'
 import { group, list } from './setting.ts'
 
 export const makeKey = 'make one with: openssl rand -hex 24'
@@ -68,6 +68,16 @@ export const listening = (port: string, adminPort: string) => ({
   )({
     help: 'The most open connections; further ones are closed immediately. Keep it below the limit of open files (ulimit -n).',
     default: '20000',
+  }),
+  connections_per_address: integer(
+    1,
+    1_000_000,
+  )({
+    help: 'The most open connections of one address (IPv6: one /64), besides trusted proxies. Raise it for a proxy or NAT that is not listed in `trusted_proxies`.',
+    default: '1000',
+  }),
+  trusted_proxies: list(network({ help: 'An address or a network.' }), {
+    help: 'The proxies in front of this side. Only from them, X-Forwarded-For names the address of the client, for limits and logs.',
   }),
   stop_within: duration({ help: 'Grace period of a stop; after it the process exits regardless.', default: '20s' }),
 })

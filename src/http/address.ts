@@ -1,8 +1,40 @@
 import type { IncomingMessage } from 'node:http'
-import { isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 
-/** The address of the client of a request. */
-export const addressOf = ({ socket }: Pick<IncomingMessage, 'socket' | 'headers'>): string => socket.remoteAddress ?? ''
+/** Whether an address is that of a trusted proxy. */
+export type IsProxy = (address: string | undefined) => boolean
+
+/** @param networks such as '10.0.0.0/8'; a single address is a network too */
+export function createIsProxy(networks: readonly string[]): IsProxy {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  return (address = '') => isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
+/** The connections that come from a trusted proxy, with the test for further proxies. */
+const proxied = new WeakMap<Socket, IsProxy>()
+
+/** Lets X-Forwarded-For name the clients of this connection. */
+export const trustConnection = (socket: Socket, isProxy: IsProxy): void => void proxied.set(socket, isProxy)
+export const isProxied = (socket: Socket): boolean => proxied.has(socket)
+
+/** The address of the client: of several proxies in a row, each appends the address from which it got the request. */
+export function addressOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+  let address = socket.remoteAddress ?? ''
+  const isProxy = proxied.get(socket)
+  if (!isProxy) return address
+  const named = String(headers['x-forwarded-for'] ?? '').split(',')
+  while (named.length > 0 && isProxy(address)) {
+    const next = named.pop()?.trim() ?? ''
+    if (isIP(next) === 0) break
+    address = next
+  }
+  return address
+}
 
 /** @example isLoopbackAddress('::ffff:127.0.0.1') // true */
 export function isLoopbackAddress(address = ''): boolean {

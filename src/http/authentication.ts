@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Authenticates the callers of a route by the request headers, before any of the body is read. */
@@ -9,6 +10,11 @@ export interface Authentication<Caller> {
 }
 
 const authenticated = new WeakSet<FastifyRequest>()
+
+const known = new WeakSet<Socket>()
+
+/** Whether a request of the connection had a right key or token. */
+export const isKnown = (socket: Socket): boolean => known.has(socket)
 
 /** Whether the request has a right key, token or signature. */
 export const isAuthenticated = (request: FastifyRequest): boolean => authenticated.has(request)
@@ -27,6 +33,7 @@ export function createAuthentication<Caller extends object>(
     async onRequest(request, reply) {
       callers.set(request, await authenticate(request, reply))
       authenticated.add(request)
+      known.add(request.raw.socket)
     },
     callerOf(request) {
       const caller = callers.get(request)

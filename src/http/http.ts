@@ -8,13 +8,14 @@ import { emit } from '../runtime/events.ts'
 import { originOf } from '../runtime/origin-of.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
+import { createIsProxy, isProxied, networkOf, trustConnection } from './address.ts'
 import { boundAnswers } from './answers.ts'
-import { isAuthenticated } from './authentication.ts'
+import { isAuthenticated, isKnown } from './authentication.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
 import { HttpError } from './http-error.ts'
 import { reportStranger, shownPath } from './refusals.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
-import { limitUnanswered } from './unanswered.ts'
+import { hasUnanswered, limitUnanswered } from './unanswered.ts'
 import { compileValidator } from './validation.ts'
 
 export { HttpError }
@@ -149,6 +150,10 @@ export interface ListenOptions {
   readonly part?: 'admin'
   /** Most open connections; further ones are closed at once. */
   readonly connections?: number
+  /** Most open connections of one address (IPv6: one /64); further ones are closed at once. Trusted proxies have no such limit. */
+  readonly connectionsPerAddress?: number
+  /** Networks of proxies whose X-Forwarded-For names the address of the client, such as '10.0.0.0/8'. */
+  readonly trustedProxies?: readonly string[]
 }
 
 /** A handler for node:http, and a middleware for Express: it calls `next` for paths that are not its own. */
@@ -156,15 +161,34 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 
 /** Starts an HTTP server for a handler. Port 0 selects a free port. */
 export async function listen(side: Side, handler: Handler, options: ListenOptions = {}): Promise<Listening> {
-  const { host = '127.0.0.1', port = 0, part, connections = 20_000 } = options
+  const { host = '127.0.0.1', port = 0, part, connections = 20_000, connectionsPerAddress = 1_000 } = options
   // The time limit of a body depends on its route: see request-bodies.ts.
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
-    limitUnanswered(handler),
+    limitUnanswered((request, response) => {
+      response.once('close', () => shortenIdleTime(request.socket))
+      handler(request, response)
+    }),
   )
   server.maxConnections = connections
   const reportDropped = summarizeRepeats(60_000, (_side, count) => emit('connections.refused', { side, count }))
   server.on('drop', () => reportDropped(side))
+  const isProxy = createIsProxy(options.trustedProxies ?? [])
+  const open = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    if (isProxy(socket.remoteAddress)) return trustConnection(socket, isProxy)
+    const address = networkOf(socket.remoteAddress ?? '')
+    const count = (open.get(address) ?? 0) + 1
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) as number) - 1
+      if (left > 0) open.set(address, left)
+      else open.delete(address)
+    })
+    if (count <= connectionsPerAddress) return
+    reportDropped(side)
+    socket.destroy()
+  })
   server.keepAliveTimeout = 72_000 // longer than the usual 60 s of proxies, so that they close first
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => answerUnreadable(side, error, socket))
   await new Promise<void>((resolve, reject) => {
@@ -180,6 +204,13 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   const url = originOf(server)
   emit('server.listening', { side, ...(part && { part }), url })
   return { url, close: (withinMs = 5_000) => close(server, withinMs) }
+}
+
+const idleMsOfStrangers = 5_000
+
+/** An idle connection stays open for long only for a proxy, and for a client that had a right key or token. */
+function shortenIdleTime(socket: Socket): void {
+  if (!hasUnanswered(socket) && !isKnown(socket) && !isProxied(socket)) socket.setTimeout(idleMsOfStrangers)
 }
 
 /** Answers a request that the HTTP parser rejected, which never reaches a route, and closes the connection, as HTTP requires. */
