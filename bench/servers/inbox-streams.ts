@@ -68,7 +68,9 @@ async function startInbox(): Promise<PushServer> {
   const { routes } = inboxRoutes({ databaseOf: () => database, streams: most, streamsPerUser: most, pingMs: 3_600_000 })
   await appRoutes(app, { secrets: [secret], origins: [] }, routes)
   await app.ready()
-  const { url } = await listen('operator', (request, response) => app.routing(request, response))
+  const { url } = await listen('operator', (request, response) => app.routing(request, response), {
+    connectionsPerAddress: most,
+  })
   let id = 0
   return {
     port: Number(new URL(url).port),

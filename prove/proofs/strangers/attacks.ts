@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { deviceId } from '../../../src/devices/identity.ts'
+import { flood } from './flood.ts'
 import { sendHalf } from './half-sent.ts'
 import { type Answer, activity, type Target, type UserApp } from './target.ts'
 
@@ -242,6 +243,64 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
+    name: 'pipelined requests whose answers are not read',
+    expected: 'the connections are closed at the fifth unanswered request',
+    async run({ operator, platform, userApp, small }, signal) {
+      const { authorization } = await userApp('1', 'pipeliner')
+      const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization}\r\n\r\n`
+      for (const { url } of [operator, platform])
+        for (const path of ['/openapi.json', '/healthz', '/app/inbox?limit=100', '/nothing']) {
+          const count = small ? 20 : 60
+          const attack = flood(url, count, get(path).repeat(small ? 200 : 500))
+          try {
+            await waitUntil(`connections stayed open at ${path}`, signal, async () => attack.closed() === count)
+          } finally {
+            attack.stop()
+          }
+        }
+      await assertAlive({ operator, platform })
+    },
+  },
+  {
+    name: 'declared bodies that never arrive',
+    expected: 'no memory is reserved, and device links, statuses and other users are served',
+    async run({ operator, platform, userApp }) {
+      const { authorization } = await userApp('1', mallory)
+      const other = await userApp('2', 'writer')
+      const head = (path: string, length: number, headers: string): string =>
+        `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n${headers}\r\n`
+      const signature = `webhook-id: x\r\nwebhook-timestamp: ${Math.floor(Date.now() / 1_000)}\r\nwebhook-signature: v1,${Buffer.alloc(32).toString('base64')}\r\n`
+      const attacks = [
+        flood(platform.url, 64, head('/v1/integration/message/status', 4 * 1024 * 1024, signature)),
+        flood(operator.url, 256, head('/app/inbox/mark', 128 * 1024, `authorization: ${authorization}\r\n`)),
+      ]
+      try {
+        const mark = await other.request('POST', '/app/inbox/mark', { as: 'read', up_to: '1' })
+        assert.equal(mark.status, 200, `another user was answered ${mark.status}: ${mark.text}`)
+        const enqueued = await platform.request('POST', '/admin/failed/dismiss', { lane: '1/push', activity: '0' })
+        assert.equal(enqueued.status, 200, `the platform answered ${enqueued.status}: ${enqueued.text}`)
+      } finally {
+        for (const attack of attacks) attack.stop()
+      }
+      await assertAlive({ operator, platform })
+    },
+  },
+  {
+    name: 'refused requests with long paths and junk tokens',
+    expected: 'few log lines',
+    async run({ operator, platform, small }) {
+      const before = countOtherLines(operator) + countOtherLines(platform)
+      for (let i = 0; i < (small ? 100 : 500); i++)
+        for (const { url } of [operator, platform]) {
+          const headers = { authorization: 'Bearer junk' }
+          await (await fetch(`${url}/${'x'.repeat(12_000)}`)).arrayBuffer()
+          await (await fetch(`${url}/app/inbox`, { headers })).arrayBuffer()
+        }
+      const lines = countOtherLines(operator) + countOtherLines(platform) - before
+      assert.ok(lines <= 10, `${lines} log lines`)
+    },
+  },
+  {
     name: 'L6 NUL in a path or a query',
     expected: 'answered 400, without the name of an SQL statement',
     async run({ operator, platform }) {
@@ -260,6 +319,11 @@ export const attacks: readonly Attack[] = [
     },
   },
 ]
+
+async function assertAlive(sides: Pick<Target, 'operator' | 'platform'>): Promise<void> {
+  for (const side of [sides.operator, sides.platform])
+    assert.equal((await side.request('GET', '/healthz')).status, 200, 'a process does not answer')
+}
 
 /** The default concurrency of a platform's lane. */
 const concurrency = 4

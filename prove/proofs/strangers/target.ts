@@ -88,6 +88,7 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
       channel: 'push',
       to: { provider: 'operator-api', url: operator.url, api_key: key },
       mode: 'batch',
+      status: { webhook_secrets: [`whsec_${randomBytes(32).toString('base64')}`] },
     })),
   })
 
