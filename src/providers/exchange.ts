@@ -1,6 +1,10 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import type { Exchanged } from '../http2/connection.ts'
 
+/** `stale`: the connection was used before, and was lost before any byte of this answer: the other side had closed it. */
+export type ExchangedOnce = Exchanged & { readonly stale?: true }
 export type { Exchanged }
 
 export interface ExchangeRequest {
@@ -23,20 +27,21 @@ export interface ExchangeRequest {
 export function exchange(
   dispatcher: Dispatcher,
   { origin, path, headers, body, most, signal }: ExchangeRequest,
-): Promise<Exchanged> {
+): Promise<ExchangedOnce> {
   return new Promise((resolve) => {
     let written = false
+    let isStale = (): boolean => false
     let abortRequest: ((reason: Error) => void) | undefined
     let status = 0
     let answerHeaders: Readonly<Record<string, string | readonly string[] | undefined>> = {}
     const chunks: Buffer[] = []
     let bytes = 0
 
-    const end = (exchanged: Exchanged): void => {
+    const end = (exchanged: ExchangedOnce): void => {
       signal.removeEventListener('abort', abort)
       resolve(exchanged)
     }
-    const lose = (error: Error): void => end({ lost: error, written })
+    const lose = (error: Error, stale = false): void => end({ lost: error, written, ...(stale && { stale }) })
     function abort(): void {
       const reason = signal.reason instanceof Error ? signal.reason : new Error('aborted')
       lose(reason)
@@ -54,6 +59,10 @@ export function exchange(
             if (signal.aborted) return controller.abort(new Error('aborted'))
             abortRequest = (reason) => controller.abort(reason)
             written = true
+            nextSocket = (socket, reused) => {
+              const before = socket.bytesRead
+              isStale = () => reused && socket.bytesRead === before
+            }
           },
           onResponseStart(_controller, statusCode, responseHeaders) {
             status = statusCode
@@ -67,7 +76,7 @@ export function exchange(
             abortRequest?.(new Error('the answer is too long'))
           },
           onResponseEnd: () => end({ status, headers: answerHeaders, body: Buffer.concat(chunks), cut: false }),
-          onResponseError: (_controller, error) => lose(error),
+          onResponseError: (_controller, error) => lose(error, isStale()),
         },
       )
     } catch (error) {
@@ -75,3 +84,16 @@ export function exchange(
     }
   })
 }
+
+/** Takes the socket of the request that undici is about to write. */
+let nextSocket: ((socket: Socket, reused: boolean) => void) | undefined
+const usedSockets = new WeakSet<Socket>()
+
+// undici names the socket of a request nowhere else. It publishes in the same turn as onRequestStart, when it writes the headers.
+subscribe('undici:client:sendHeaders', (message) => {
+  const { socket } = message as { readonly socket: Socket }
+  const take = nextSocket
+  nextSocket = undefined
+  take?.(socket, usedSockets.has(socket))
+  usedSockets.add(socket)
+})

@@ -10,7 +10,7 @@ import { emit } from '../runtime/events.ts'
 import { checkOptions, type Form, textForm, urlForm } from '../runtime/forms.ts'
 import { openPool } from '../runtime/http1.ts'
 import { checkOperator } from './check-operator.ts'
-import { type Exchanged, exchange } from './exchange.ts'
+import { type Exchanged, type ExchangeRequest, exchange } from './exchange.ts'
 import { messageOf } from './lost.ts'
 import type { Channel, Message, Provider, SendContext } from './provider.ts'
 import { trackingOf } from './tracking.ts'
@@ -72,14 +72,23 @@ function createOperatorApi({ url, apiKey, connect = connectHttp }: OperatorApiOp
   const name = `operator-api ${host}`
   const pool = connect(origin)
 
-  function post(body: string, headers: Record<string, string>, { signal }: SendContext): Promise<Exchanged> {
-    return exchange(pool, {
+  /** A request on a stale connection is repeated once on a new one: the operator answers a repeated message as before. */
+  async function post(body: string, headers: Record<string, string>, { signal }: SendContext): Promise<Exchanged> {
+    const request: ExchangeRequest = {
       path,
       headers: { ...headers, 'content-type': 'application/json', [apiKeyHeader]: apiKey },
       body: Buffer.from(body),
       most: mostAnswerBytes[mode],
       signal,
-    })
+    }
+    const exchanged = await exchange(pool, request)
+    if (!exchanged.stale) return exchanged
+    const fresh = connect(origin)
+    try {
+      return await exchange(fresh, request)
+    } finally {
+      void fresh.close()
+    }
   }
 
   async function sendSingle(message: Message, context: SendContext): Promise<Outcome> {

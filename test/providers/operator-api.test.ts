@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
@@ -229,6 +231,49 @@ test('row 8: if the answer is lost after the request was written, the message is
       })
     }
   }
+})
+
+for (const lose of ['resetAndDestroy', 'end'] as const)
+  test(`a reused connection that the operator has closed (${lose}) is no outage: the request is repeated once on a new one`, async (t) => {
+    const requestsOf = new Map<Socket, number>()
+    const server = createHttpServer((request, response) => {
+      const { socket } = request
+      const ofConnection = (requestsOf.get(socket) ?? 0) + 1
+      const isFirst = requestsOf.size === 0 || requestsOf.keys().next().value === socket
+      requestsOf.set(socket, ofConnection)
+      // The first connection answers once, and is lost with the next request.
+      if (isFirst && ofConnection > 1) return void socket[lose]()
+      request.resume().on('end', () => response.end('{"push_id":"p1"}'))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.closeAllConnections())
+    t.after(() => void server.close())
+    const provider = api(t, `http://127.0.0.1:${(server.address() as { port: number }).port}`, { mode: 'single' })
+    assert.equal((await only(provider)).category, 'successful')
+    await new Promise(setImmediate) // the connection is free only then
+    assert.equal((await only(provider)).category, 'successful')
+    assert.deepEqual([...requestsOf.values()], [2, 1])
+  })
+
+test('row 8: a reused connection that is lost within the answer is an outage', async (t) => {
+  let requests = 0
+  const url = await startSocketServer(t, (socket) => {
+    const answer = (): void => {
+      const body = requests++ === 0 ? '{"push_id":"p1"}' : '{"push'
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 16\r\n\r\n${body}`)
+      if (requests > 1) socket.end()
+    }
+    answer()
+    socket.on('data', answer)
+  })
+  const provider = api(t, url, { mode: 'single' })
+  assert.equal((await only(provider)).category, 'successful')
+  assert.partialDeepStrictEqual(await only(provider), {
+    category: 'fatal',
+    uncertain: true,
+    rule: 'row 8: answer lost',
+  })
+  assert.equal(requests, 2, 'it is not repeated here')
 })
 
 test('row 8: without a connection the message has not arrived', async (t) => {
