@@ -96,7 +96,7 @@ export async function runSeed(seed: number): Promise<Run> {
 
   function open(of: Side<unknown>, storeRandom: Random, hooks: Pick<StoreOptions, 'onFault' | 'onLost'>) {
     of.process = world.start(of.process.name, of.process.skewMs)
-    return openStore(of.disk, { world, random: storeRandom, faults, ...hooks })
+    return world.runIn(of.process, () => openStore(of.disk, { world, random: storeRandom, faults, ...hooks }))
   }
 
   function kill(what: 'operator' | 'platform', downMs: number): void {
