@@ -28,7 +28,7 @@ function redact(setting: Setting, value: unknown): unknown {
       if (setting.secret && !setting.outbound) return hidden
       return setting.write?.(value) ?? (typeof value === 'string' ? maskAddress(value) : value)
     case 'json':
-      return value
+      return redactJson(value)
     case 'list':
       return (value as unknown[]).map((item) => redact(setting.of, item))
     case 'group':
@@ -40,6 +40,15 @@ function redact(setting: Setting, value: unknown): unknown {
       return Object.hasOwn(settings, is) ? shown : { provider: is, ...shown }
     }
   }
+}
+
+/** A template may contain a password of the provider. A text that is one placeholder is shown. */
+function redactJson(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => redactJson(item, name))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactJson(item, key)]))
+  const isSecret = typeof value === 'string' && /pass|secret|token|key|auth/i.test(name)
+  return isSecret && !/^\{\{[^{}]*\}\}$/.test(value) ? hidden : value
 }
 
 function redactAll(settings: Settings, values: Record<string, unknown>): object {

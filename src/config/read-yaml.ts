@@ -5,6 +5,8 @@ import { substituteVariables } from './substitute-variables.ts'
 
 const maxDepth = 20
 
+const mostAliases = 100
+
 /**
  * Parses YAML into texts, lists and maps. Scalars stay text (the failsafe schema), because each setting parses its own text:
  * a brand keeps all its digits, and `no` is not a boolean.
@@ -45,7 +47,20 @@ export function readYaml(
     return substituted.text
   }
 
+  let aliases = 0
   const convert = (yamlNode: unknown, depth: number): Raw => {
+    // Aliases of aliases would take hours.
+    if (isAlias(yamlNode) && ++aliases > mostAliases) {
+      const { where } = originAt(yamlNode.range?.[0])
+      if (aliases === mostAliases + 1)
+        problems.push({
+          path: '',
+          where,
+          description: `more than ${mostAliases} aliases`,
+          remedy: 'write the values out',
+        })
+      return emptyMap(originAt(0))
+    }
     const node = isAlias(yamlNode) ? yamlNode.resolve(document) : (yamlNode as Node | null | undefined)
     const origin = originAt(node?.range?.[0])
     if (depth > maxDepth) {

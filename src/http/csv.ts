@@ -3,8 +3,13 @@ export function csvLine(cells: readonly (string | number | null)[]): string {
   return `${cells.map((cell) => csvCell(cell === null ? '' : String(cell))).join(',')}\n`
 }
 
-/** Spreadsheets treat text that begins with = + - or @ as a formula: an untrusted text must not become a formula. */
+/**
+ * Spreadsheets treat text that begins with = + - or @ as a formula, also after spaces, a byte order mark, or a semicolon, which is the
+ * separator in some countries: an untrusted text must not become a formula.
+ */
+const formulas = /(^|;)(?=[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r])/g
+
 function csvCell(text: string): string {
-  const escaped = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\n\r]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
+  const escaped = text.replace(formulas, "$1'")
+  return /[",;\n\r]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped
 }

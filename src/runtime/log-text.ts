@@ -30,5 +30,8 @@ export function escapeControls(text: string): string {
   return text.replace(controls, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** The control characters that JSON does not escape. */
+export const controlMarks = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
 /** Terminal control characters that JSON does not escape: C1 controls (U+009B begins a command), DEL, and bidirectional marks. */
 const controls = /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

@@ -1,7 +1,7 @@
 import { type DestinationStream, type Level, type Logger, pino } from 'pino'
 import { type EventName, on } from './events.ts'
 import { createLineWriter } from './line-writer.ts'
-import { textLines } from './log-text.ts'
+import { controlMarks, escapeControls, textLines } from './log-text.ts'
 import { phraseDuration } from './phrase-duration.ts'
 import { summarizeRepeats } from './summarize-repeats.ts'
 
@@ -31,7 +31,7 @@ export interface Log {
 export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
   const stdout = to ? undefined : createLineWriter(1)
   const target = (to ?? stdout) as { write(line: string): unknown }
-  const formatted = format === 'text' ? textLines(target) : target
+  const formatted = format === 'text' ? textLines(target) : escapeMarks(target)
   const logger = pino(
     {
       level,
@@ -54,6 +54,11 @@ export function startLog({ level, format, secrets = [], to }: LogOptions): Log {
     },
   }
 }
+
+/** A terminal or an editor that shows the log must not obey a text of another party. JSON escapes the other control characters. */
+const escapeMarks = (target: { write(line: string): unknown }) => ({
+  write: (line: string) => void target.write(line.replace(controlMarks, escapeControls)),
+})
 
 type Fields = Readonly<Record<string, unknown>>
 /** @param storesAway the number of stores that are away now: their outage has a line of its own */

@@ -237,7 +237,7 @@ test('credentials in addresses and in headers of a push provider are masked in p
     url: "https://push.example/send?apikey=canary-3&to={{user_id}}&key={{secret.push}}"
     secrets: [{name: push, value: canary-4}]
     headers: [{name: authorization, value: Basic canary-5}, {name: x-key, value: "{{secret.push}}"}]
-    body: {text: "{{body}}"}
+    body: {text: "{{body}}", password: canary-9, token: "{{user_id}}"}
   publish: [{brand: 1, to: {amqp: "amqps://bell:canary-6@broker.example/"}}]
 platform:
   lanes:
@@ -251,6 +251,7 @@ platform:
     'postgres://reader@localhost/x?password=********',
     'https://push.example/send?apikey=********&to={{user_id}}&key={{secret.push}}',
     'value: "{{secret.push}}"',
+    'token: "{{user_id}}"',
     'amqps://bell:********@broker.example/',
     'https://********@operator.example/api',
   ])
@@ -261,6 +262,15 @@ platform:
       .toSorted(),
     ['canary-1', 'canary-2', 'canary-3', 'canary-4', 'canary-6', 'canary-7', 'canary-8'],
   )
+})
+
+test('aliases of aliases are refused at once', async (t) => {
+  const levels = Array.from({ length: 10 }, (_, n) => {
+    const of = n === 0 ? 'x' : `*l${n - 1}`
+    return `l${n}: &l${n} [${Array.from({ length: 10 }, () => of).join(', ')}]`
+  })
+  const problems = await refused(t, levels.join('\n'))
+  assert.ok(problems.some(({ description }) => description === 'more than 100 aliases'))
 })
 
 test('secretsOf() lists every secret for the log', async (t) => {

@@ -53,6 +53,15 @@ test('everyday outcomes are info, and a warning is for somebody to look at', (t)
   )
 })
 
+test('no line contains a character that a terminal obeys', (t) => {
+  for (const format of ['json', 'text'] as const) {
+    const lines = logged(t, { format })
+    emit('store.lost', { store: 'main', error: 'a\u009b31m\u202eb\u007f\u001b[0m' })
+    assert.doesNotMatch(lines().join('').trimEnd(), /[\x00-\x1a\x1c-\x1f\x7f-\x9f\u202e]/)
+    if (format === 'json') assert.equal(JSON.parse(lines()[0] as string).error, 'a\u009b31m\u202eb\u007f\u001b[0m')
+  }
+})
+
 test('events below the level are not written, and have no subscription', (t) => {
   const lines = logged(t, { level: 'warn' })
   emit('message.settled', { brand: '1', ...settled })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { deviceId } from '../../../src/devices/identity.ts'
 import { flood } from './flood.ts'
 import { sendHalf } from './half-sent.ts'
+import { playerRows } from './player-rows.ts'
 import { type Answer, activity, type Target, type UserApp } from './target.ts'
 
 export interface Attack {
@@ -111,6 +112,7 @@ export const attacks: readonly Attack[] = [
       assert.deepEqual(await devicesOf(player), [])
     },
   },
+  playerRows,
   {
     name: "H4 one user's 300 dead devices",
     expected: "the user's messages fail, and dead devices of other users are still removed",

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { csvLine } from '../../src/http/csv.ts'
+
+test('no cell becomes a formula: after spaces, a byte order mark, a semicolon, or in full width', () => {
+  for (const [cell, line] of [
+    [' =1', "' =1"],
+    ['\uFEFF=1', "'\uFEFF=1"],
+    ['\uFF1D1', "'\uFF1D1"],
+    ['a;=1+1', '"a;\'=1+1"'],
+    ['a; @x', '"a;\' @x"'],
+    ['a=1', 'a=1'],
+    ['a; b', '"a; b"'],
+  ])
+    assert.equal(csvLine([cell as string]), `${line}\n`)
+})
