@@ -5,7 +5,7 @@ import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { controlTopic, probeTopic } from './wake-topics.ts'
+import { controlTopic } from './wake-topics.ts'
 
 /**
  * pause: stops every call of the scope. activity, action: holds back the messages of one activity_id or action_id. setting:
@@ -135,16 +135,20 @@ export async function endControls(
   return ended
 }
 
-/** Ends the pauses that the providers of these lanes asked for, and wakes the owners of the lanes to send a probe. */
-export async function probeLanes(database: Database, lanes: readonly string[]): Promise<void> {
-  await database.commit([
-    op(
-      deleteControls,
-      lanes.map((lane) => [lane, 'hold', '']),
-    ),
-    ...lanes.map((lane) => database.wake(probeTopic(lane))),
-  ])
-}
+/** The end of a hold in whose place a person wants a probe. */
+const probeAt = 1
+
+/**
+ * Ends the pauses that the providers of these lanes asked for, and requests a probe. The request is stored: a wake-up may be lost,
+ * and after an outage of the store each lane is woken without one.
+ */
+export const probeLanes = (database: Database, lanes: readonly string[]): Promise<void> =>
+  setControls(
+    database,
+    lanes.map((scope) => ({ scope, kind: 'hold', name: '', by: itself, reason: 'probe', expiresAt: probeAt })),
+  )
+
+export const isProbe = ({ kind, expiresAt }: NewControl): boolean => kind === 'hold' && expiresAt === probeAt
 
 /** Deletes expired controls, unless they were set again. */
 export async function expireControls(database: Database, expired: readonly Control[]): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type Control,
   expireControls,
   isExpired,
+  isProbe,
   itself,
   type NewControl,
   readControls,
@@ -55,6 +56,8 @@ export interface LaneControlsOptions {
   readonly lane: Lane
   /** Called when the controls have changed. */
   readonly onChange: () => void
+  /** Called when a person wants the lane to send a probe now. */
+  readonly onProbe: () => void
   /** Called each time the controls were read. */
   readonly onRead: () => void
 }
@@ -62,7 +65,13 @@ export interface LaneControlsOptions {
 /** A lane with controls, or with items to send, reads its controls this often without a notification. */
 const readEveryMs = 10_000
 
-export function createLaneControls({ database, lane: served, onChange, onRead }: LaneControlsOptions): LaneControls {
+export function createLaneControls({
+  database,
+  lane: served,
+  onChange,
+  onProbe,
+  onRead,
+}: LaneControlsOptions): LaneControls {
   const lane = served.name
   let settings = configuredSettings(served)
   let cancellations: readonly Cancellation[] = []
@@ -101,6 +110,7 @@ export function createLaneControls({ database, lane: served, onChange, onRead }:
     const now = clock.now()
     const expired = stored.filter((control) => isExpired(control, now))
     if (expired.length > 0) await expireControls(database, expired)
+    if (expired.some(isProbe)) onProbe()
     const before = describeState()
     cancellations = open
     controls = stored.filter((control) => !expired.includes(control))

@@ -24,8 +24,6 @@ export interface LaneSession {
   wakeReader(source: NewItemSource): void
   /** Reads items whose wake-up was lost, and the controls if they were not read lately. */
   sweep(): void
-  /** Ends the wait of a held lane. */
-  probeNow(): void
   /** Starts no new calls. Resolves when the running calls are answered and settled. */
   drain(): Promise<void>
   /** Stops at once and drops all unsettled results. */
@@ -78,6 +76,10 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
         findCancellation(cancellations, item) !== undefined || findItemPause?.(item.key) !== undefined
       buffer.setAside(some ? matches : undefined)
       if (some) dispatcher.requeueSplitParts()
+      callLoop.wake()
+    },
+    onProbe() {
+      dispatcher.probeNow()
       callLoop.wake()
     },
     onRead() {
@@ -199,10 +201,6 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
       reader.sweep()
       readLoop.wake()
       controls.readIfOld()
-    },
-    probeNow() {
-      dispatcher.probeNow()
-      wakeCalls()
     },
     async drain() {
       draining = true

@@ -13,7 +13,7 @@ import { readLaneState } from './lane-state.ts'
 import type { Item, Lane, LaneHandler, LaneService } from './queue.ts'
 import type { ReadAheadBudget } from './read-ahead-budget.ts'
 import type { WaitReason } from './wait-reasons.ts'
-import { controlTopic, laneTopic, probeTopic, replayTopic, transactionalTopic } from './wake-topics.ts'
+import { controlTopic, laneTopic, replayTopic, transactionalTopic } from './wake-topics.ts'
 
 export interface ServedLane extends LaneService {
   /** Whether this process owns the lane now. */
@@ -111,7 +111,6 @@ export function serveLane({ database, division, readAhead }: QueueParts, lane: L
         database.onWake(laneTopic(lane.name), () => wake('enqueued')),
         database.onWake(transactionalTopic(lane.name), () => wake('transactional')),
         database.onWake(replayTopic(lane.name), () => wake('replayed')),
-        database.onWake(probeTopic(lane.name), () => current?.session.probeNow()),
         ...scopesOf(lane.name).map((scope) =>
           database.onWake(controlTopic(scope), () => current?.session.controls.wake()),
         ),

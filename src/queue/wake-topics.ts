@@ -12,8 +12,5 @@ export const replayTopic = (lane: string): string => `replay ${lane}`
 /** A process has changed the list of the lanes that it serves, or has released lanes. */
 export const divisionTopic = 'lanes'
 
-/** A person wants the lane to end the wait before its next probe. */
-export const probeTopic = (lane: string): string => `probe ${lane}`
-
 /** A control of this scope was set or ended. */
 export const controlTopic = (scope: string): string => `control ${scope}`
