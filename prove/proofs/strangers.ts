@@ -4,6 +4,7 @@ import { type Latency, measureLatency, quantile, type Sample } from '../harness/
 import { memoryOf } from '../harness/process.ts'
 import type { Proof } from '../harness/proof.ts'
 import { type Attack, attacks, pushForty } from './strangers/attacks.ts'
+import { hangingHost } from './strangers/hanging-host.ts'
 import { activity, startTarget, type Target } from './strangers/target.ts'
 
 /** The most growth of one process. Receiving the bodies of H1 would add 100 MB of garbage, keeping them 343 MB. */
@@ -45,7 +46,7 @@ export const strangers: Proof = {
     try {
       const results: AttackResult[] = []
       await warmUp(target, latency)
-      for (const attack of attacks) results.push(await tryAttack(attack, target, latency, signal))
+      for (const attack of [...attacks, hangingHost]) results.push(await tryAttack(attack, target, latency, signal))
       for (const line of table(results, small)) print(line)
       const unserved = latency.samples.filter(({ status }) => status !== 200)
       const wrong = [

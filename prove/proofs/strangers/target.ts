@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { createSubscriberToken } from '../../../src/http/subscriber-token.ts'
 import { type Command, startCommand } from '../../harness/command.ts'
+import { startHangingHost } from './hanging-host.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -40,13 +41,21 @@ export interface Target {
   readonly keys: Readonly<Record<string, string>>
   readonly small: boolean
   userApp(brand: string, user: string): Promise<UserApp>
-  device(service: 'fcm' | 'apns'): Promise<Device>
+  device(service: 'fcm' | 'apns' | 'web-push'): Promise<Device>
   /** Uninstalls the app of a device: the push service reports the device as gone. */
   remove(device: Device): Promise<void>
   /** Sends one push to a user, as the platform does. */
   push(brand: string, user: string, more?: object): Promise<Answer>
   /** Reads the metrics of the operator. */
   metrics(): Promise<string>
+}
+
+interface StandInConfig {
+  readonly operator: {
+    readonly push: {
+      readonly devices: { readonly services: { provider: string; origins?: { from: string; to: string }[] }[] }
+    }
+  }
 }
 
 const secret = (): string => randomBytes(24).toString('base64url')
@@ -65,7 +74,10 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
   const keys: Readonly<Record<string, string>> = { '1': secret(), '2': secret() }
   const admin = { operator: secret(), platform: secret() }
   const appSecret = secret()
-  const standInConfig = parse(await readFile(join(standIns, 'bellwire.yaml'), 'utf8')) as { operator: { push: object } }
+  const standInConfig = parse(await readFile(join(standIns, 'bellwire.yaml'), 'utf8')) as StandInConfig
+  const hanging = await startHangingHost(signal)
+  for (const service of standInConfig.operator.push.devices.services)
+    if (service.provider === 'web-push') service.origins = [...(service.origins ?? []), hanging]
 
   const operator = await startSide('operator', {
     host: '127.0.0.1',
