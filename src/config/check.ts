@@ -1,3 +1,4 @@
+import { maskAddress } from './address.ts'
 import { environmentName } from './environment-name.ts'
 import { closestName, type Problem } from './problem.ts'
 import { emptyMap, type Origin, type Raw } from './raw.ts'
@@ -54,7 +55,12 @@ function checkLeaf(leaf: Leaf<unknown>, raw: Raw | undefined, at: Place): unknow
   const value = leaf.parse(raw.text, raw.origin.base)
   if (value !== undefined) return value
   // Never print a secret, not even an invalid one.
-  return wrong(leaf, raw, at, `expected ${leaf.expected}${leaf.secret ? '' : `, found ${JSON.stringify(raw.text)}`}`)
+  return wrong(
+    leaf,
+    raw,
+    at,
+    `expected ${leaf.expected}${leaf.secret ? '' : `, found ${JSON.stringify(maskAddress(raw.text))}`}`,
+  )
 }
 
 function checkList(setting: List<Setting>, raw: Raw | undefined, at: Place): unknown {

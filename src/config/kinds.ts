@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { DeviceKind } from '../devices/device.ts'
+import { urlForm } from '../runtime/forms.ts'
 import type { Leaf } from './setting.ts'
 
 type Description = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write'>
@@ -29,11 +30,9 @@ export const brand = kind('the number of a brand', (text) =>
   /^(0|[1-9]\d{0,18})$/.test(text) && BigInt(text) < 2n ** 63n ? text : undefined,
 )
 
-export const url = kind(
-  'an http or https address, such as https://operator.example/api',
-  (text) => (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text.replace(/\/+$/, '') : undefined),
-  { outbound: true },
-)
+export const url = kind(urlForm.expected, (text) => (urlForm.fits(text) ? text.replace(/\/+$/, '') : undefined), {
+  outbound: true,
+})
 
 /** An HTTP proxy. The calls through it have TLS of their own, so clear text to the proxy is no risk. */
 export const proxyUrl = kind(

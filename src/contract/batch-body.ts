@@ -45,26 +45,34 @@ export function readBatchBody(body: Uint8Array | string, ids: readonly string[],
       addOddity(oddities, `${category} is not an array and was ignored`, readError(list) ?? '')
       continue
     }
-    const texts = idTexts(list) ?? exactIdTexts(read, place)
+    const rounded = idTexts(list)
+    const hasNumber = list.some((item) => typeof refOf(item, channel) === 'number')
+    const exact = rounded && !hasNumber ? undefined : exactTexts(read, place, channel)
     for (const [n, item] of list.entries()) {
-      const id = texts[n]
+      const id = (rounded ?? exact?.ids)?.[n]
       if (id === undefined) addOddity(oddities, `items of ${category} without an id`, readError(item) ?? 'null')
       else if (!sent.has(id)) addOddity(oddities, 'unknown ids, ignored', id)
       else if (entries.has(id))
         addOddity(oddities, 'ids reported twice; successful counts before fatal, fatal before failed', id)
-      else entries.set(id, entryOf(category, item, channel))
+      else entries.set(id, entryOf(category, item, readRef(refOf(item, channel), exact?.refs[n] ?? '')))
     }
   }
   return { entries, warnings: [...oddities].map(([oddity, examples]) => warning(oddity, examples)) }
 }
 
-function entryOf(category: Category, item: unknown, channel: Channel): Entry {
+function refOf(item: unknown, channel: Channel): unknown {
+  return typeof item === 'object' && item !== null
+    ? (item as Readonly<Record<string, unknown>>)[identifierOf[channel]]
+    : undefined
+}
+
+function entryOf(category: Category, item: unknown, ref: string | undefined): Entry {
   if (typeof item !== 'object' || item === null)
     return { category, ref: undefined, error: undefined, service: undefined } // a bare id
   const fields = item as Readonly<Record<string, unknown>>
   return {
     category,
-    ref: readRef(fields[identifierOf[channel]]),
+    ref,
     error: readError(fields.error),
     service: category === 'fatal' ? readService(fields.service) : undefined,
   }
@@ -84,19 +92,32 @@ function idTexts(list: readonly unknown[]): readonly (string | undefined)[] | un
 }
 
 const places = namesOf(...categories)
-const idName = namesOf('id')
+const itemNames = { push: namesOf('id', identifierOf.push), site: namesOf('id', identifierOf.site) }
 
-function exactIdTexts({ source, at }: JsonBody, place: number): readonly (string | undefined)[] {
+interface ExactTexts {
+  readonly ids: (string | undefined)[]
+  /** The source texts of the identifiers. */
+  readonly refs: (string | undefined)[]
+}
+
+function exactTexts({ source, at }: JsonBody, place: number, channel: Channel): ExactTexts {
   const spans = spansFor(places)
   findMembers(source, at, places, spans)
   const array = slice(source, spans[2 * place] as number, spans[2 * place + 1] as number)
   const { starts, ends } = cutElements(array)
-  const found = spansFor(idName)
-  return starts.map((start, n) => {
-    if (array.units[start] !== openObject) return idText(array.text.slice(start, ends[n]))
-    findMembers(array, start, idName, found)
-    return found[0] === -1 ? undefined : idText(array.text.slice(found[0], found[1]))
-  })
+  const names = itemNames[channel]
+  const found = spansFor(names)
+  const exact: ExactTexts = { ids: [], refs: [] }
+  for (const [n, start] of starts.entries()) {
+    const isObject = array.units[start] === openObject
+    if (isObject) findMembers(array, start, names, found)
+    const textAt = (place: number): string | undefined =>
+      found[place] === -1 ? undefined : array.text.slice(found[place], found[place + 1])
+    const id = isObject ? textAt(0) : array.text.slice(start, ends[n])
+    exact.ids.push(id === undefined ? undefined : idText(id))
+    exact.refs.push(isObject ? textAt(2) : undefined)
+  }
+  return exact
 }
 
 function slice({ text, units, intact, wellFormed }: Source, start: number, end: number): Source {

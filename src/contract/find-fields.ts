@@ -19,12 +19,15 @@ export interface ItemReader {
   nextBackslash: number
   /** The next position of the end of the key "activity", kept in the same way. */
   nextActivity: number
+  /** The member of the current item that occurs twice: `activity`, or one of its fields. Parsers disagree about its value (row 42). */
+  repeated: string | undefined
+  readonly noteRepeated: (field: number) => void
 }
 
 export function itemReader(source: Source): ItemReader {
   const suspicious = mayBeUnstorable(source.text) || !source.wellFormed
   const escapedKeys = source.text.includes('\\u006') || source.text.includes('\\u007')
-  return {
+  const reader: ItemReader = {
     source,
     spans: spansFor(fields),
     suspicious,
@@ -33,7 +36,12 @@ export function itemReader(source: Source): ItemReader {
     escapedKeys,
     nextBackslash: -1,
     nextActivity: -1,
+    repeated: undefined,
+    noteRepeated: (field) => {
+      reader.repeated = `activity.${fields.list[field]}`
+    },
   }
+  return reader
 }
 
 const outerName = namesOf('activity')
@@ -55,18 +63,26 @@ export const actionIdField = 6
 /** Finds the spans of activity's fields; false if the element has no object named `activity`. */
 export function findFields(reader: ItemReader, start: number, end: number): boolean {
   const { source, spans } = reader
+  reader.repeated = undefined
   const rest = readFirstActivity(reader, start)
   if (rest !== -1 && isOnlyActivity(reader, rest, end)) return true
   const outer = spansFor(outerName)
-  findMembers(source, start, outerName, outer)
+  let isRepeated = false
+  findMembers(source, start, outerName, outer, () => {
+    isRepeated = true
+  })
   const at = outer[0] as number
-  return at !== -1 && source.units[at] === openObject && findMembers(source, at, fields, spans) !== -1
+  reader.repeated = undefined
+  const found =
+    at !== -1 && source.units[at] === openObject && findMembers(source, at, fields, spans, reader.noteRepeated) !== -1
+  if (isRepeated) reader.repeated = 'activity'
+  return found
 }
 
 /** A shortcut for elements that begin with {"activity":{, as most do: their other members are not scanned. */
-function readFirstActivity({ source, spans }: ItemReader, start: number): number {
+function readFirstActivity({ source, spans, noteRepeated }: ItemReader, start: number): number {
   const first = firstActivity(source.units, start)
-  return first === -1 ? -1 : findMembers(source, first, fields, spans)
+  return first === -1 ? -1 : findMembers(source, first, fields, spans, noteRepeated)
 }
 
 function firstActivity(units: Units, start: number): number {

@@ -41,9 +41,16 @@ export function spansFor(names: Names): Spans {
  * Finds the values of `names` in the object that opens at `at`. As in JSON.parse, the last of several equal names wins, and names
  * may contain escapes.
  *
+ * @param onRepeated called with the index of a name that occurs again
  * @returns the position after the object; -1 if it is not well-formed (`spans` then has the members before the error)
  */
-export function findMembers({ text, units }: Source, at: number, names: Names, spans: Spans): number {
+export function findMembers(
+  { text, units }: Source,
+  at: number,
+  names: Names,
+  spans: Spans,
+  onRepeated?: (name: number) => void,
+): number {
   for (let n = 0; n < spans.length; n++) spans[n] = -1
   if (units[at] !== openObject) return -1
   let i = skipSpace(units, at + 1)
@@ -65,6 +72,7 @@ export function findMembers({ text, units }: Source, at: number, names: Names, s
     i = endOfMember(units, value)
     const end = (units[i - 1] as number) <= space ? trimEnd(units, i) : i
     if (name !== -1) {
+      if (spans[2 * name] !== -1) onRepeated?.(name)
       spans[2 * name] = value
       spans[2 * name + 1] = end
     }

@@ -31,6 +31,8 @@ export interface Activity {
   readonly text: string
   /** The position of the element in the text of the body, in characters. */
   readonly start: number
+  /** `activity`, or a field of it, that occurs twice: the last one counts here, and the first one for some other parsers (row 42). */
+  readonly repeated: string | undefined
   /** The parsed element: content, target and meta are siblings of `activity` (row 4). Unlike the fields above, its numbers may be rounded. */
   readonly element: Readonly<Record<string, unknown>>
 }
@@ -104,6 +106,7 @@ export function readItem(reader: ItemReader, start: number, end: number, parsed:
     actionId,
     text,
     start,
+    repeated: reader.repeated,
     element: element as unknown as Readonly<Record<string, unknown>>,
   }
 }

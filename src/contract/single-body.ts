@@ -2,7 +2,7 @@
 
 import type { Channel } from './endpoints.ts'
 import { identifierOf } from './endpoints.ts'
-import { mostText } from './ids.ts'
+import { isIntegerText, isPlain, mostText } from './ids.ts'
 import { readJsonBody } from './json-body.ts'
 import { findMembers, namesOf, spansFor } from './members.ts'
 import { shown } from './shown.ts'
@@ -27,17 +27,19 @@ export function readSingleBody(body: Uint8Array | string, channel: Channel): Sin
   if (typeof value !== 'number') return { ref: readRef(value), error, service }
   const spans = spansFor(identifiers[channel])
   findMembers(source, at, identifiers[channel], spans)
-  return { ref: readRef(source.text.slice(spans[0], spans[1])), error, service }
+  return { ref: readRef(value, source.text.slice(spans[0], spans[1])), error, service }
 }
 
 /**
  * The interface does not define the type of an identifier (§2.2). Accepted are texts that can be stored and looked up, and
- * integers that JSON.parse did not round: a wrong identifier would be worse than none.
+ * integers of row 1, with every digit: a wrong identifier would be worse than none. The same rule applies in answers, in the
+ * status webhook and in polled pages (row 47).
+ *
+ * @param json the source text, for a number
  */
-export function readRef(value: unknown): string | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
-  if (typeof value !== 'string' || value.length === 0 || value.length > mostText) return undefined
-  return value.isWellFormed() && !value.includes('\0') ? value : undefined
+export function readRef(value: unknown, json = ''): string | undefined {
+  if (typeof value === 'number') return isIntegerText(json) ? json : undefined
+  return typeof value === 'string' && value !== '' && isPlain(value, mostText) ? value : undefined
 }
 
 /** The error text; a value that is not a string is returned as JSON. */

@@ -9,6 +9,7 @@ import { readJsonBody } from './json-body.ts'
 import { findMembers, namesOf, spansFor } from './members.ts'
 import { createMismatch } from './mismatch.ts'
 import { openArray, skipSpace } from './scan.ts'
+import { readRef } from './single-body.ts'
 import { sourceOf } from './source.ts'
 import { type MessageStatus, messageStatuses } from './status.ts'
 import { shortened, unstorable } from './storable.ts'
@@ -20,7 +21,9 @@ export const mostStatusRecords = 1_000
 export const mostStatusBytes = 4 * 1024 * 1024
 
 const identifier = (name: string) =>
-  Type.Optional(nullable(plainText(1, mostText, `The ${name} that the operator answered`)))
+  Type.Optional(
+    nullable(plainText(1, mostText, `The ${name} that the operator answered. An integer is read with all its digits`)),
+  )
 
 /** Row 24: one status of one message. It has `push_id` or `site_notification_id`, not both. */
 export const MessageStatusRecord = Type.Object(
@@ -105,7 +108,7 @@ export function readStatusArray(text: string): readonly ReadStatus[] | string {
   return starts.map((start, n) => readStatus(text.slice(start, ends[n])))
 }
 
-const metaName = namesOf('meta')
+const names = namesOf('meta', identifierOf.push, identifierOf.site)
 const mismatch = createMismatch(MessageStatusRecord, 'the record')
 
 /** Reads one record from its source text. */
@@ -113,18 +116,19 @@ export function readStatus(text: string): ReadStatus {
   const invalid = (why: string): InvalidStatus => ({ invalid: why, text: shortened(text, 500) })
   const json = readJsonBody(text)
   if (typeof json === 'string') return invalid(`the record cannot be read: ${json}`)
-  const wrong = mismatch(json.fields)
+  const spans = spansFor(names)
+  findMembers(json.source, json.at, names, spans)
+  const fields = withTexts(json.fields, (place) => json.source.text.slice(spans[2 * place], spans[2 * place + 1]))
+  const wrong = mismatch(fields)
   if (wrong !== undefined) return invalid(wrong)
   const found = unstorable(text)
   if (found !== undefined) return invalid(`the record contains ${found}, which cannot be stored: remove it`)
-  const { push_id: push, site_notification_id: site, status, timestamp } = json.fields as MessageStatusRecord
+  const { push_id: push, site_notification_id: site, status, timestamp } = fields as MessageStatusRecord
   if ((push ?? null) === null && (site ?? null) === null)
     return invalid('push_id and site_notification_id are missing: give one of them')
   if ((push ?? null) !== null && (site ?? null) !== null)
     return invalid('push_id and site_notification_id are both given: give one of them')
   const channel = (push ?? null) === null ? 'site' : 'push'
-  const spans = spansFor(metaName)
-  findMembers(json.source, json.at, metaName, spans)
   const meta = spans[0] === -1 ? null : json.source.text.slice(spans[0], spans[1])
   return {
     channel,
@@ -133,4 +137,15 @@ export function readStatus(text: string): ReadStatus {
     at: readTimestamp(timestamp) as Timestamp,
     meta: meta === 'null' ? null : meta,
   }
+}
+
+/** The fields, in which an identifier that is an integer is replaced by its digits (row 47). */
+function withTexts(
+  fields: Readonly<Record<string, unknown>>,
+  textAt: (place: number) => string,
+): Readonly<Record<string, unknown>> {
+  const numbers = [identifierOf.push, identifierOf.site].flatMap((name, i) =>
+    typeof fields[name] === 'number' ? [[name, readRef(fields[name], textAt(i + 1)) ?? fields[name]] as const] : [],
+  )
+  return numbers.length === 0 ? fields : { ...fields, ...Object.fromEntries(numbers) }
 }

@@ -60,8 +60,11 @@ export async function requestPage({ url, apiKey, after, timeoutMs, signal }: Pag
 }
 
 function addressOf(url: string, after: string | undefined): string {
-  const query = new URLSearchParams({ ...(after !== undefined && { after }), limit: String(mostStatusRecords) })
-  return `${url.replace(/\/+$/, '')}${statusPagePath}?${query}`
+  const address = new URL(url)
+  address.pathname = address.pathname.replace(/\/+$/, '') + statusPagePath
+  if (after !== undefined) address.searchParams.set('after', after)
+  address.searchParams.set('limit', String(mostStatusRecords))
+  return address.href
 }
 
 async function readBody(body: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -24,7 +24,9 @@ const defaultPriorityAt = '/priority'
 /** @returns the item, or why the record is refused */
 export function toNewItem(activity: Activity, context: RecordContext): NewItem | { readonly invalid: string } {
   const { expires, channel } = context.rules
-  const { text } = activity
+  const { text, repeated } = activity
+  // Another operator's parser may take the first one: another brand, or another user.
+  if (repeated !== undefined) return { invalid: `${repeated} occurs twice: send it once` }
   const key = messageKey(channel, activity)
   const at = expires?.at ?? defaultExpiryAt
   const named = readAt(text, at)

@@ -66,9 +66,9 @@ const apiKeyForm: Form = { ...textForm, secret: true }
  */
 function createOperatorApi({ url, apiKey, connect = connectHttp }: OperatorApiOptions, lane: LaneShape): Provider {
   const { channel, mode } = lane
-  const { origin, pathname, host } = new URL(url)
+  const { origin, pathname, search, host } = new URL(url)
   const base = pathname.replace(/\/+$/, '')
-  const path = base + sendPaths[channel][mode]
+  const path = base + sendPaths[channel][mode] + search
   const name = `operator-api ${host}`
   const pool = connect(origin)
 
@@ -118,7 +118,7 @@ function createOperatorApi({ url, apiKey, connect = connectHttp }: OperatorApiOp
       if (mode === 'single') return Promise.all(messages.map((message) => sendSingle(message, context)))
       return sendBatch(messages, context)
     },
-    check: () => checkOperator({ pool, mode, origin, apiKey, path: base + sendPaths[channel].batch }),
+    check: () => checkOperator({ pool, mode, origin, apiKey, path: base + sendPaths[channel].batch + search }),
     // Several lanes may share the provider, and each of them closes it.
     close: async () => {
       if (!pool.closed && !pool.destroyed) await pool.close()

@@ -12,7 +12,7 @@ export const remedies = {
   wrong_content:
     'the answer is JSON, but not of the form {"users": ["1001"], "timestamp": "2020-01-01T10:00:00Z"}: correct the operator',
   timestamp:
-    'the list cannot be compared without the time of its data: the operator must send it, such as 2020-01-01T10:00:00Z',
+    'the list cannot be compared without the time of its data: the operator must send it in UTC, such as 2020-01-01T10:00:00Z, by a clock that is right',
   repeated: 'a list that contains an id twice is wrong: the operator must send each user once',
   too_long: 'if ids of this length are correct, raise platform.reconciliation[].limits.id',
   shrunk: 'the list shrank implausibly: if it is correct, run it again with any size (--any-size)',

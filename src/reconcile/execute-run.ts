@@ -8,6 +8,7 @@ import type { Texts } from '../store/scratch.ts'
 import { type AnswerParser, createAnswerParser } from './answer-parser.ts'
 import { AnswerRefused } from './answer-refused.ts'
 import { type Comparison, compareLists, countCrmUsers, readDifferences } from './compare-lists.ts'
+import { checkDataTime } from './data-time.ts'
 import { insertDiscrepancies } from './discrepancies.ts'
 import type { ReconciliationTarget } from './options.ts'
 import { requestList } from './request-list.ts'
@@ -82,6 +83,7 @@ async function reconcileField(
     } finally {
       await response.close()
     }
+    checkDataTime(list.dataAt, clock.now())
     if (run.any_size !== 1) refuseShrunkList(list.ids, reference, limits)
     run.data_at = list.dataAt
     run.state = 'comparing'

@@ -29,7 +29,7 @@ export interface ListResponse {
 /** @throws AnswerRefused */
 export async function requestList(request: ListRequest): Promise<ListResponse> {
   const { url, apiKey, field, idleMs, totalMs, signal } = request
-  const { origin, pathname } = new URL(url)
+  const { origin, pathname, search } = new URL(url)
   // The client's timeouts are off: they would count the time in which we store the ids.
   const client = openClient(origin, { headersTimeout: 0, bodyTimeout: 0, connectTimeout: Math.min(idleMs, 30_000) })
   const aborting = new AbortController()
@@ -82,7 +82,7 @@ export async function requestList(request: ListRequest): Promise<ListResponse> {
     const { statusCode, headers, body } = await withIdleLimit(
       client.request({
         method: reconciliation.method,
-        path: `${pathname.replace(/\/+$/, '')}${reconciliation.path}`,
+        path: `${pathname.replace(/\/+$/, '')}${reconciliation.path}${search}`,
         headers: { 'content-type': 'application/json', accept: 'application/json', [apiKeyHeader]: apiKey },
         body: JSON.stringify({ field }),
         signal: aborting.signal,

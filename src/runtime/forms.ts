@@ -36,9 +36,14 @@ export const brandForm: Form = {
 
 export const textForm: Form = { expected: 'a text', fits: (value) => typeof value === 'string' && value !== '' }
 
+/** An address whose every part is used: a user name, a password and a fragment would be dropped. */
 export const urlForm: Form = {
-  expected: 'an http or https address, such as https://operator.example/api',
-  fits: (value) => typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+  expected: 'an http or https address without user name, password and fragment, such as https://operator.example/api',
+  fits: (value) => {
+    if (typeof value !== 'string' || !URL.canParse(value) || value.includes('#')) return false
+    const { protocol, username, password } = new URL(value)
+    return /^https?:$/.test(protocol) && username === '' && password === ''
+  },
 }
 
 export const originForm: Form = {

@@ -230,7 +230,7 @@ test('credentials in addresses and in headers of a push provider are masked in p
     `operator:
   keys: [{name: platform, key: operator-key-000000000001, brands: [1]}]
   attributes:
-    - {http: "https://reader:canary-1@users.example/a?brand=1", fields: [blocked], brands: [1]}
+    - {http: "https://users.example/a?brand=1&token=canary-1", fields: [blocked], brands: [1]}
     - {sql: "postgres://reader@localhost/x?password=canary-2", queries: {blocked: select 1}, brands: [1]}
   push:
     provider: http
@@ -241,19 +241,19 @@ test('credentials in addresses and in headers of a push provider are masked in p
   publish: [{brand: 1, to: {amqp: "amqps://bell:canary-6@broker.example/"}}]
 platform:
   lanes:
-    - {brand: 1, channel: push, to: {provider: operator-api, url: "https://canary-7@operator.example/api", api_key: canary-8}}
+    - {brand: 1, channel: push, to: {provider: operator-api, url: "https://operator.example/api?key=canary-7", api_key: canary-8}}
 `,
   )
   const printed = printConfig(config)
   assert.doesNotMatch(printed, /canary/)
   for (const shown of [
-    'https://reader:********@users.example/a?brand=1',
+    'https://users.example/a?brand=1&token=********',
     'postgres://reader@localhost/x?password=********',
     'https://push.example/send?apikey=********&to={{user_id}}&key={{secret.push}}',
     'value: "{{secret.push}}"',
     'token: "{{user_id}}"',
     'amqps://bell:********@broker.example/',
-    'https://********@operator.example/api',
+    'https://operator.example/api?key=********',
   ])
     assert.ok(printed.includes(shown), `${shown} in ${printed}`)
   assert.deepEqual(
@@ -271,6 +271,19 @@ test('aliases of aliases are refused at once', async (t) => {
   })
   const problems = await refused(t, levels.join('\n'))
   assert.ok(problems.some(({ description }) => description === 'more than 100 aliases'))
+})
+
+test('a part of an address that would be dropped is refused, without its password in the error', async (t) => {
+  for (const url of [
+    'http://user:canary@host.example/api',
+    'https://host.example/api#x',
+    'https://canary@host.example/',
+  ]) {
+    const problems = await refused(t, complete.replace(/url: \S+operator\S*,/, `url: "${url}",`))
+    const text = JSON.stringify(problems)
+    assert.match(text, /without user name, password and fragment/, text)
+    assert.doesNotMatch(text, /canary/)
+  }
 })
 
 test('secretsOf() lists every secret for the log', async (t) => {

@@ -27,6 +27,10 @@ for (const [status, body, expected, rule] of [
   [201, '{"push_id":"p1","more":[1]}', 'successful p1', '§7.1 201'],
   [299, '{"push_id":"p1"}', 'successful p1', '§7.1 299'],
   [200, '{"push_id":9007199254740993}', 'successful 9007199254740993', '§7.1 200'],
+  [200, '{"push_id":9223372036854775807}', 'successful 9223372036854775807', '§7.1 200'],
+  ...['1.5', '1.0', '1e3', '1e400', '-1', '9223372036854775808', 'true'].map(
+    (id) => [200, `{"push_id":${id}}`, 'successful untracked', '§7.1 200 without push_id (row 6)'] as const,
+  ),
   [204, '', 'successful untracked', '§7.1 204 without push_id (row 6)'],
   [200, '{}', 'successful untracked', '§7.1 200 without push_id (row 6)'],
   [200, '{"site_notification_id":"s1"}', 'successful untracked', '§7.1 200 without push_id (row 6)'],
@@ -453,4 +457,22 @@ test("the platform reads the operator's batch answer as the same outcomes", () =
     'fatal unavailable, message: busy',
   ])
   assert.equal(read.outcomes[2]?.category === 'fatal' && read.outcomes[2].ref, 'p3')
+})
+
+test('an identifier of a batch is a string, or an integer with every digit', () => {
+  for (const channel of ['push', 'site'] as const) {
+    const name = channel === 'push' ? 'push_id' : 'site_notification_id'
+    for (const [written, expected] of [
+      ['12345', '12345'],
+      ['9007199254740993', '9007199254740993'],
+      ['9223372036854775807', '9223372036854775807'],
+      ['"9007199254740993"', '9007199254740993'],
+      ...['1.5', '1.0', '1e3', '1e400', '-1', '9223372036854775808', 'null'].map((text) => [text, undefined] as const),
+    ] as const) {
+      const body = `{"successful":[{"${name}":"a","id":"first"},7,{"id":"8","${name}":${written}}]}`
+      const { outcomes } = readBatchAnswer({ channel, ids: ['first', '7', '8'], status: 200, body, now: 0 })
+      const refs = outcomes.map((outcome) => (outcome.category === 'successful' ? outcome.ref : outcome.category))
+      assert.deepEqual(refs, ['a', undefined, expected], `${channel} ${written}`)
+    }
+  }
 })

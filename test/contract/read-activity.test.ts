@@ -42,6 +42,7 @@ test('a record is returned with its fields as text, its source text and its pars
     actionId: '7',
     text: first,
     start: 2,
+    repeated: undefined,
     element: JSON.parse(first),
   })
   assert.deepEqual(readSingle(`  ${first}\n`), item)

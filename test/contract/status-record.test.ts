@@ -82,7 +82,7 @@ test('an invalid record names the member and the remedy, and does not affect the
     [{ ...record, timestamp: 'yesterday' }, /^timestamp is "yesterday": give a time in RFC 3339/],
     [{ ...record, push_id: undefined }, /^push_id and site_notification_id are missing: give one/],
     [{ ...record, site_notification_id: '0190' }, /^push_id and site_notification_id are both given: give one/],
-    [{ ...record, push_id: 7 }, /^push_id is 7: give/],
+    [{ ...record, push_id: 7.5 }, /^push_id is 7.5: give/],
     [{ ...record, push_id: 'a\nb' }, /^push_id is /],
     [{ ...record, meta: 'text' }, /^meta is "text": give an object/],
     [{ ...record, meta: { a: 'a\0b' } }, /contains U\+0000, which cannot be stored/],
@@ -119,4 +119,19 @@ test('a page without a cursor or without records is not one', () => {
 test('the restart cursor is read from an answer with status 410', () => {
   assert.equal(readRestart('{"error":"another database","restart":"b.0"}'), 'b.0')
   for (const body of ['{"error":"x"}', '', '{"restart":7}']) assert.equal(readRestart(body), undefined)
+})
+
+test('an identifier of a status is a string, or an integer with every digit, by webhook and by polling', () => {
+  for (const name of ['push_id', 'site_notification_id']) {
+    const textOf = (id: string): string => `{"${name}":${id},"status":"clicked","timestamp":"2026-01-31T10:00:00Z"}`
+    for (const id of ['12345', '9007199254740993', '9223372036854775807']) {
+      const [record] = readStatusBody(textOf(id)) as readonly StatusRecord[]
+      assert.equal(record?.ref, id)
+      const page = readStatusPage(statusPageJson([textOf(id)], 'next'))
+      assert.ok(typeof page !== 'string')
+      assert.deepEqual(page.records, [record])
+    }
+    for (const id of ['1.5', '1.0', '1e400', '-1', '9223372036854775808', 'true', '""'])
+      assert.match(readStatusBody(textOf(id)) as string, new RegExp(name), id)
+  }
 })

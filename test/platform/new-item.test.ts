@@ -46,3 +46,25 @@ test('row 57: a record is transactional by its priority, its activity or its API
   assert.equal(isTransactional('', { transactional: { activities: ['8'], keys: ['shop'] } }), false)
   assert.equal(isTransactional(',"priority":"campaign"'), false)
 })
+
+test('row 42: a record whose activity, or a field of it, occurs twice is refused: parsers disagree about its value', () => {
+  const activity = '{"id":5,"brand_id":2,"user_id":"1001"}'
+  const refusalOf = (text: string): string | undefined => {
+    const read = readSingle(Buffer.from(text))
+    assert.ok(!('invalid' in read), text)
+    const item = toNewItem(read, { rules: { channel: 'push' }, keyName: 'crm', now })
+    return 'invalid' in item ? item.invalid : undefined
+  }
+  for (const [text, member] of [
+    [`{"activity":{"id":6,"brand_id":1,"user_id":"1"},"activity":${activity}}`, 'activity'],
+    [`{"activity":{"id":6},"title":"x","\\u0061ctivity":${activity}}`, 'activity'],
+    ['{"activity":{"id":5,"brand_id":1,"user_id":"1","brand_id":2}}', 'activity.brand_id'],
+    ['{"title":"x","activity":{"id":5,"brand_id":2,"user_id":"1","i\\u0064":6}}', 'activity.id'],
+  ] as const)
+    assert.equal(refusalOf(text), `${member} occurs twice: send it once`, text)
+  for (const text of [
+    `{"activity":${activity},"data":{"id":1,"activity":{"id":2,"id":3}},"id":7}`,
+    `{"title":"x","activity":${activity}}`,
+  ])
+    assert.equal(refusalOf(text), undefined, text)
+})

@@ -48,7 +48,7 @@ const chunked = (...parts: readonly (string | Buffer)[]): Buffer =>
   ])
 const last = '0\r\n\r\n'
 const whole = (body: string | Buffer): Buffer => Buffer.concat([chunked(body), Buffer.from(last)])
-const stamp = '"timestamp":"2020-01-01T10:00:00Z"'
+const stamp = `"timestamp":"${new Date().toISOString()}"`
 
 const broken: readonly {
   readonly title: string

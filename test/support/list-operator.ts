@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { clock } from '../../src/runtime/clock.ts'
 
 export interface ListRequest {
   readonly field: string
@@ -38,7 +39,7 @@ export async function startListOperator(t: TestContext, answer: AnswerList): Pro
 }
 
 /** Returns the answer of §2.5. The timestamp is now by default. */
-export function listOf(users: readonly string[], at: Date | string = new Date()): string {
+export function listOf(users: readonly string[], at: Date | string = new Date(clock.now())): string {
   return JSON.stringify({ users, timestamp: typeof at === 'string' ? at : at.toISOString() })
 }
 

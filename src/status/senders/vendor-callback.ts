@@ -26,8 +26,8 @@ export function vendorCallback({
   password,
   connections = 4,
 }: VendorCallbackOptions): StatusSender {
-  const { origin, pathname } = new URL(url)
-  const poster = createJsonPoster(origin, connections)
+  const { origin, pathname, search } = new URL(url)
+  const poster = createJsonPoster(origin + search, connections)
   const headers = { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
   const alert = createMisconfigurationAlert(
     'delivery statuses by callback',

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'node:test'
+import { requestPage } from '../../src/conversions/request-page.ts'
+import { operatorApi } from '../../src/providers/operator-api.ts'
+import { requestList } from '../../src/reconcile/request-list.ts'
+
+test('the query of an operator’s address is sent with sends, reconciliation and polls', async (t) => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(500).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/?tenant=1`
+  const signal = new AbortController().signal
+  await assert.rejects(requestList({ url, apiKey: 'k', field: 'blocked', idleMs: 5_000, totalMs: 5_000, signal }))
+  await assert.rejects(requestPage({ url, apiKey: 'k', after: 'c', timeoutMs: 5_000, signal }))
+  const provider = operatorApi({ url, apiKey: 'the key' })({ channel: 'push', mode: 'batch', max: 1, concurrency: 1 })
+  t.after(() => provider.close?.())
+  await provider.check?.()
+  assert.deepEqual(asked, [
+    '/api/reconciliation?tenant=1',
+    '/api/messages/status?tenant=1&after=c&limit=1000',
+    '/api/channels/push/batch?tenant=1',
+  ])
+})
