@@ -51,7 +51,7 @@ export const neighbours: Proof = {
     'beside recipients that are refused, a push service that hangs and one that is away, the p95 of the others is within 2 × of the same messages without such neighbours, no device is unlinked, and each cause has one alert',
   boundSeconds: { small: 90, full: 1_800 },
   async run({ small, folder, print }, signal) {
-    const [count, perSecond] = small ? [100, 200] : [10_000, 300]
+    const [count, perSecond] = small ? [100, 200] : [10_000, 150]
     const world = await startWorld()
     const figures: Record<string, number> = { messages: 0, alerts: 0, unlinked: 0 }
     try {
