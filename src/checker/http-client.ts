@@ -19,6 +19,8 @@ export interface WireRequest {
   readonly body?: string
   /** The bytes to send instead of `body`, which then describes them. */
   readonly bytes?: Buffer
+  /** Requests with the same mark use one connection, as long as the operator keeps it open. All others have one of their own. */
+  readonly together?: symbol
   /** Sends the body in chunks, without a Content-Length. */
   readonly chunked?: true
   /** Sends the body in five pieces over this time. */
@@ -48,9 +50,21 @@ const pieces = 5
 export function createHttpClient({ url, key, timeoutMs }: HttpClientOptions): HttpClient {
   const base = new URL(url)
   const { request: open, Agent } = base.protocol === 'https:' ? https : http
-  const agent = new Agent({ keepAlive: true, timeout: 1_000, maxSockets: 64 })
+  // A fault that spoils a connection must not spoil the requests of other checks. The header still says keep-alive, as a platform does.
+  const single = Object.assign(new Agent({ keepAlive: true }), { keepSocketAlive: () => false })
+  const shared = new Map<symbol, http.Agent>()
+  const agentOf = (together: symbol | undefined): http.Agent => {
+    if (together === undefined) return single
+    const agent = shared.get(together) ?? new Agent({ keepAlive: true, timeout: 1_000, maxSockets: 1 })
+    shared.set(together, agent)
+    return agent
+  }
   const keys = keyValues(key)
   const secrets = Object.values(keys).filter((value) => value !== undefined)
+
+  const closeAll = (): void => {
+    for (const agent of [single, ...shared.values()]) agent.destroy()
+  }
 
   async function send(wire: WireRequest): Promise<Exchange> {
     const target = new URL(base.pathname.replace(/\/+$/, '') + wire.path, base)
@@ -74,7 +88,7 @@ export function createHttpClient({ url, key, timeoutMs }: HttpClientOptions): Ht
           method,
           headers: { ...headers, ...(value !== undefined && { [keyHeader]: value }) },
           // A connection that the checker closes belongs to this request alone.
-          agent: wire.abandon ? false : agent,
+          agent: wire.abandon ? false : agentOf(wire.together),
           ...(base.username !== '' && { auth: `${base.username}:${base.password}` }),
         })
         follow(outgoing, wire, timeoutMs, resolve)
@@ -95,7 +109,7 @@ export function createHttpClient({ url, key, timeoutMs }: HttpClientOptions): Ht
     }
   }
 
-  return { send, close: () => agent.destroy() }
+  return { send, close: closeAll }
 }
 
 function redactAnswer(answer: Answer, redacted: (text: string) => string): Answer {
@@ -127,11 +141,15 @@ function follow(outgoing: ClientRequest, wire: WireRequest, timeoutMs: number, r
     outgoing.destroy()
     end({})
   }
+  let answer: IncomingMessage | undefined
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
+    // Bytes that follow a complete answer do not belong to it.
+    if (answer?.complete) return
     const staleConnection = outgoing.reusedSocket && error.code === 'ECONNRESET' && !late
     end({ lost: late ? timedOut(timeoutMs) : lossOf(error), staleConnection })
   })
   outgoing.on('response', (incoming) => {
+    answer = incoming
     if (wire.abandon === 'first_bytes') incoming.once('data', abandon)
     readAnswer(incoming, wire.readAfterMs, () => (late ? timedOut(timeoutMs) : undefined), end)
   })

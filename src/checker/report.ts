@@ -33,7 +33,6 @@ export function createReport(input: ReportInput): Report {
     should: countOf(results, 'should'),
     decision: countOf(results, 'decision'),
   }
-  const { must } = counts
   return {
     format: 'bellwire-check-report/1',
     subject,
@@ -43,7 +42,7 @@ export function createReport(input: ReportInput): Report {
     rules,
     started_at: new Date(outcome.startedAt).toISOString(),
     ended_at: new Date(outcome.endedAt).toISOString(),
-    conclusion: must.failed > 0 ? 'failed' : must.not_judged > 0 || must.passed === 0 ? 'incomplete' : 'passed',
+    conclusion: conclusionOf(counts),
     ...(only && { only: [...only] }),
     ...(outcome.stopped !== undefined && { stopped: outcome.stopped }),
     warnings: warningsOf(results, outcome, input),
@@ -62,6 +61,15 @@ export function createReport(input: ReportInput): Report {
     agreed,
     results,
   }
+}
+
+/** A run of recommended checks and decisions alone passes if one of them was judged. */
+function conclusionOf({ must, should, decision }: Report['counts']): Report['conclusion'] {
+  if (must.failed > 0) return 'failed'
+  const judged = (counts: Counts): number => counts.passed + counts.failed
+  const hasMust = must.passed + must.not_judged + must.skipped > 0
+  const isProved = hasMust ? must.passed > 0 : judged(should) + judged(decision) > 0
+  return must.not_judged > 0 || !isProved ? 'incomplete' : 'passed'
 }
 
 function reportResult(result: Result, group: string, subject: Report['subject']): ReportedResult {

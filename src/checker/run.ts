@@ -90,7 +90,13 @@ async function findBlame(client: HttpClient, { pace }: Facts, exchange: Exchange
   if (!lost) return exchange
   const deadline = clock.monotonic() + pace.patience
   for (let attempt = 1; ; attempt++) {
-    const control = await client.send({ label: 'a control request', path: '/bellwire-check', key: 'none', body: '{}' })
+    // Without a body: an operator may close the connection because of one.
+    const control = await client.send({
+      label: 'a control request',
+      method: 'GET',
+      path: '/bellwire-check',
+      key: 'none',
+    })
     if (control.answer && !isProxyError(control.answer.status)) {
       const blame = attempt === 1 && lost.how !== 'unreachable' && lost.how !== 'too_long' ? 'operator' : 'connection'
       return { ...exchange, lost: { ...lost, blame } }

@@ -38,6 +38,9 @@ export function answerOf({ label, answer, lost, abandoned }: Exchange): Answer {
   return answer
 }
 
+/** The operator gave no answer to this request, although it answered another one right afterwards. */
+export const isUnanswered = ({ answer, lost }: Exchange): boolean => !answer && lost?.blame === 'operator'
+
 /** A short description of an answer, for people. */
 export function shownAnswer({ status, body }: Answer): string {
   const text = body.replaceAll(/\s+/g, ' ').trim()

@@ -39,7 +39,10 @@ export async function forward(
     headers: forwardedHeaders(request),
     ...(body.length > 0 && { body }),
   })
-  response.writeHead(statusCode, { 'content-type': String(headers['content-type'] ?? 'application/json') })
+  response.writeHead(statusCode, {
+    'content-type': String(headers['content-type'] ?? 'application/json'),
+    ...(headers.allow !== undefined && { allow: String(headers.allow) }),
+  })
   for await (const chunk of answer) {
     if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
     if (cut || response.destroyed) break

@@ -21,7 +21,7 @@ const python = ['python3', 'python'].find(
   (name) => spawnSync(name, ['-c', 'import sys; assert sys.version_info >= (3, 8)']).status === 0,
 )
 
-async function startPython(t: TestContext): Promise<{ url: string; restart: () => Promise<void> }> {
+async function startPython(t: TestContext, fault = ''): Promise<{ url: string; restart: () => Promise<void> }> {
   const port = String(await freePort())
   const database = join(await temporary(t), 'operator.db')
   const start = async () => {
@@ -30,6 +30,7 @@ async function startPython(t: TestContext): Promise<{ url: string; restart: () =
       join(import.meta.dirname, 'foreign_operator.py'),
       port,
       database,
+      fault,
     ])
     await started.line(/^listening$/)
     return started
@@ -65,6 +66,43 @@ test('an operator in Python passes every check, also over a kill', {
     ['reconciliation.error (reconciliation) skipped: no field is named whose list fails while it is streamed'],
   )
 })
+
+/** The rules that each fault of foreign_operator.py violates. */
+const rulesOfFaults = {
+  early: ['http.keep-alive'],
+  crash: ['malformed.final', 'reconciliation.unreadable'],
+  http10: [],
+  html: [
+    'malformed.error',
+    'batch.error',
+    'http.compressed',
+    'http.path',
+    'reconciliation.not-implemented',
+    'reconciliation.unreadable',
+    'auth.status',
+  ],
+  floats: ['batch.id', 'ids.digits'],
+}
+
+for (const [fault, rules] of Object.entries(rulesOfFaults))
+  test(`an operator in Python with the fault ${fault} violates exactly: ${rules.join() || 'nothing'}`, {
+    skip: python ? false : 'no Python 3.8',
+  }, async (t) => {
+    const { url, restart } = await startPython(t, fault)
+    const { failingField: _, ...known } = facts
+    const prepared = await prepareRun({
+      url,
+      key: 'key-of-the-python-operator',
+      checks: allChecks,
+      facts: { ...known, pace: { ...pace, timeout: 20_000, patience: 5_000, retryPause: 100 }, restart },
+      rules: 'bellwire',
+      mostMessages: 5_000,
+    })
+    const outcome = await prepared.run()
+    for (const { check, target, status, seen } of outcome.results)
+      if (status === 'failed') t.diagnostic(`${check.id} (${target.name}): ${seen}`)
+    assert.deepEqual([...failedChecks(outcome)].toSorted(), rules.toSorted())
+  })
 
 /** Ten faults that a real operator might have at once. */
 const ten = [

@@ -1,6 +1,11 @@
-"""A small correct operator in Python, of its standard library alone: python3 foreign_operator.py PORT DATABASE
+"""A small correct operator in Python, of its standard library alone: python3 foreign_operator.py PORT DATABASE [FAULT]
 
-The tests start it, to show that the checker judges implementations in any language.
+The tests start it, to show that the checker judges implementations in any language. FAULT is one of:
+early    answers a refused key or path before it reads the body
+crash    closes the connection if the body has no activity, or no field
+http10   answers with HTTP/1.0, which is no fault
+html     a proxy in front of it replaces each error record by a page
+floats   returns ids as floating-point numbers
 """
 
 import json
@@ -15,6 +20,7 @@ KEY = "key-of-the-python-operator"
 LISTS = {"blocked": ["user-2", "user-9"], "excluded": [], "consent_push_notification": ["user-1"]}
 IDENTIFIER = {"push": "push_id", "site": "site_notification_id"}
 BATCH_MAX = 30
+FAULT = sys.argv[3] if len(sys.argv) > 3 else ""
 
 lock = threading.Lock()
 database = sqlite3.connect(sys.argv[2], check_same_thread=False, isolation_level=None)
@@ -77,7 +83,8 @@ def batch(channel, records):
             if place >= BATCH_MAX:
                 answer["fatal"].append({"id": number, "error": f"a batch has at most {BATCH_MAX} messages"})
             else:
-                answer["successful"].append({"id": number, IDENTIFIER[channel]: deliver(channel, record)})
+                returned = float(number) if FAULT == "floats" and isinstance(number, int) else number
+                answer["successful"].append({"id": returned, IDENTIFIER[channel]: deliver(channel, record)})
         except Refused as refused:
             answer["failed"].append({"id": number, "error": str(refused)})
     return 200, answer
@@ -103,16 +110,16 @@ ROUTES = {
 
 
 class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+    protocol_version = "HTTP/1.0" if FAULT == "http10" else "HTTP/1.1"
 
     def handle_one_request(self):
         try:
             super().handle_one_request()
-        except (ConnectionError, ValueError):
+        except (ConnectionError, KeyError, ValueError):
             self.close_connection = True
 
     def do_POST(self):
-        body = self.read_body()
+        body = b"" if FAULT == "early" else self.read_body()
         try:
             route = ROUTES.get(self.path)
             if route is None:
@@ -121,10 +128,14 @@ class Handler(BaseHTTPRequestHandler):
                 raise Refused(401, "unknown API key")
             if self.headers.get("Content-Encoding"):
                 raise Refused(415, "send the body uncompressed")
+            if FAULT == "early":
+                body = self.read_body()
             try:
                 value = json.loads(body)
             except ValueError:
                 raise Refused(400, "the body is not JSON") from None
+            if FAULT == "crash" and isinstance(value, dict):
+                value["field" if self.path == "/reconciliation" else "activity"]
             self.answer(*route(value))
         except Refused as refused:
             self.answer(refused.status, {"error": str(refused)})
@@ -149,8 +160,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, status, value, headers=None):
         text = json.dumps(value).encode()
+        content_type = "application/json"
+        if FAULT == "html" and status >= 400:
+            text, content_type = b"<html><h1>The service refused the request</h1></html>", "text/html"
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(text)))
         for name, header in (headers or {}).items():
             self.send_header(name, header)

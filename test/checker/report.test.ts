@@ -209,3 +209,10 @@ function assertWellFormed(text: string): void {
   assert.deepEqual(open, [])
   assert.doesNotMatch(rest, /[<\u0000-\u0008]|&(?!(?:amp|lt|gt|quot|#10);)/)
 }
+
+test('a run of decisions alone that are kept is passed, and its sentence counts them', async () => {
+  const report = await reportOf(undefined, ['batch.empty'])
+  assert.equal(report.counts.must.passed + report.counts.must.not_judged, 0)
+  assert.equal(report.conclusion, 'passed')
+  assert.match(textReport(report), /No required rule was among the checks\. (\d+) of \1 other rules are kept\./)
+})

@@ -211,3 +211,30 @@ test('requests that run at the same time are all recorded, in the order of sendi
   assert.equal(exchanges[1]?.label, 'message 1 of 20 at once')
   assert.match(seen, /message 1?\d of 20 at once: status 429/)
 })
+
+test('a failing field that is also among the fields hides no check of the other lists', async () => {
+  const { results } = await checkPlain(undefined, {
+    facts: { ...facts, fields: [...facts.fields, failingField] },
+    only: ['reconciliation'],
+  })
+  const others = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')
+  assert.deepEqual(
+    others.map(({ check, target, status }) => `${check.id} (${target.name}) ${status}`),
+    [],
+  )
+})
+
+test('an operator that closes the connection of a request without a message has its endpoints, and no success', async () => {
+  const outcome = await checkPlain(
+    {
+      wrap: (next) => async (request) =>
+        request.text === '{}' ? Promise.reject(new Error('KeyError')) : next(request),
+    },
+    { only: ['endpoint', 'auth.accepted', 'malformed', 'single'] },
+  )
+  assert.deepEqual(failedChecks(outcome), [])
+  assert.deepEqual(
+    outcome.results.filter(({ status }) => status === 'not_judged'),
+    [],
+  )
+})

@@ -89,6 +89,16 @@ test('check platform: a dry run prints the plan and the missing preparations, an
   assert.match((await check(['--dry-run', '--features', 'push.single'])).err, /would send to push\.single:/)
 })
 
+test('check platform: the command of the documentation is within its own limit, and a dry run refuses what the run refuses', async (t) => {
+  const { check } = await startedPlatform(t, 10)
+  const documented = ['--dry-run', '--batch-max', '500', '--platform-timeout', '30s']
+  const { code, err } = await check(documented)
+  assert.equal(code, 0, err)
+  const refused = await check([...documented, '--max-messages', '100'])
+  assert.equal(refused.code, 2)
+  assert.match(refused.err, /the run would need up to \d+ records, and --max-messages is 100/)
+})
+
 test('check platform: the settings can be in a file, and options override it', async (t) => {
   const { check, port } = await startedPlatform(t, 10)
   const folder = await temporary(t)

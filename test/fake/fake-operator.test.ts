@@ -61,6 +61,12 @@ test('without behaviours it follows the interface: §5.1, §7.1, §7.2, and a re
   assert.deepEqual((await arrivals(next)).arrivals, [])
 })
 
+test('another method than POST is answered 405 with the header Allow', async (t) => {
+  const { url } = await start(t)
+  const { status, headers } = await fetch(`${url}/channels/push/single`)
+  assert.deepEqual([status, headers.get('allow')], [405, 'POST'])
+})
+
 test('every third request is answered 500, until the behaviour is removed', async (t) => {
   const { url, single, behave } = await start(t)
   const { id } = await behave({

@@ -1,9 +1,9 @@
 // §4.1, §5.1: the five endpoints exist, and each accepts the key.
 
 import { type Check, checksOf } from '../check.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Answer, Exchange } from '../exchange.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, expect, shownAnswer } from '../verdict.ts'
+import { answerOf, expect, isUnanswered, NotApplicable, shownAnswer } from '../verdict.ts'
 
 /** A request without a message, so that any answer shows only whether the endpoint exists and accepts the key. */
 export function probe(sender: Sender): Promise<Exchange> {
@@ -15,6 +15,13 @@ export function probe(sender: Sender): Promise<Exchange> {
 /** Statuses of an endpoint that does not exist. */
 export const isAbsent = (status: number): boolean => status === 404 || status === 405 || status === 501
 export const isRefused = (status: number): boolean => status === 401 || status === 403
+
+/** @throws NotApplicable if the operator closed the connection: that says nothing about the path or the key */
+function probed(exchange: Exchange): Answer {
+  if (isUnanswered(exchange))
+    throw new NotApplicable(`${exchange.label}: ${exchange.lost?.detail}. The checks of malformed messages judge that`)
+  return answerOf(exchange)
+}
 
 export const offeredCheck = 'endpoint.offered'
 export const acceptedCheck = 'auth.accepted'
@@ -30,7 +37,7 @@ export const endpointChecks: readonly Check[] = checksOf({ scope: 'endpoint', me
     remedy:
       'Serve POST at this path below the base URL. If it is not part of your agreement with the platform, name the endpoints that are: --features.',
     judge: (exchange) => {
-      const answer = answerOf(exchange)
+      const answer = probed(exchange)
       expect(!isAbsent(answer.status), shownAnswer(answer))
     },
   },
@@ -42,7 +49,7 @@ export const endpointChecks: readonly Check[] = checksOf({ scope: 'endpoint', me
     consequence: 'The platform has one key. Single messages are refused and dropped; batches are repeated without end.',
     remedy: 'Compare the header X-Api-Key with the same key at every endpoint.',
     judge: (exchange) => {
-      const answer = answerOf(exchange)
+      const answer = probed(exchange)
       expect(!isRefused(answer.status), `${shownAnswer(answer)}, although another endpoint accepted the key`)
     },
   },

@@ -5,7 +5,7 @@ import { trackingHeaders } from '../../contract/endpoints.ts'
 import { type Check, checksOf } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { WireRequest } from '../http-client.ts'
-import { errorOf } from '../read-answer.ts'
+import { delivered, errorOf } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
 import { answerOf, expect, shownAnswer } from '../verdict.ts'
 import { expectAccepted } from './ids.ts'
@@ -59,7 +59,66 @@ const unknownPath = {
     }),
 } as const
 
+interface Reused {
+  readonly ordinary: Exchange
+  readonly pairs: readonly { readonly refused: Exchange; readonly next: Exchange }[]
+}
+
+/** Sends a message after each kind of refused request, on the connection of that request. */
+const keepAlive = {
+  scope: 'send',
+  messages: 5,
+  run: async (sender: Sender): Promise<Reused> => {
+    const { channel, mode } = sender.target
+    const message = (label: string, special = {}): Promise<Exchange> =>
+      mode === 'single'
+        ? sender.single(label, sender.make.message(), special)
+        : sender.batch(label, [sender.make.message()], special)
+    const refusals: readonly ((together: symbol) => Promise<Exchange>)[] = [
+      (together) => message('a wrong key', { key: 'other', together }),
+      (together) => sender.send('a body that is not JSON', '{"activity"', { together }),
+      (together) =>
+        sender.request({
+          label: 'a path that does not exist',
+          path: `/channels/${channel}/none`,
+          body: '{}',
+          together,
+        }),
+    ]
+    const ordinary = await message('an ordinary message')
+    const pairs: { refused: Exchange; next: Exchange }[] = []
+    for (const refuse of refusals) {
+      const together = Symbol('one connection')
+      const refused = await refuse(together)
+      const next = await message(`a message on the connection of: ${refused.label}`, { together })
+      pairs.push({ refused, next })
+    }
+    return { ordinary, pairs }
+  },
+} as const
+
 export const httpChecks: readonly Check[] = [
+  ...checksOf(keepAlive, [
+    {
+      id: 'http.keep-alive',
+      section: '§4',
+      level: 'should',
+      title: 'After a refused request, the connection can be used again, or it is closed.',
+      consequence:
+        'The rest of the refused body is taken for the next request: a message that has no fault is refused and dropped, or repeated without end.',
+      remedy:
+        'Read the whole body before you answer, also if you refuse the request. If you do not read it, answer Connection: close, and close the connection.',
+      judge: ({ ordinary, pairs }: Reused) => {
+        delivered(ordinary)
+        for (const { refused, next } of pairs) {
+          // Other checks judge a refused request without an answer.
+          if (!refused.answer) continue
+          const answer = answerOf(next)
+          expect(answer.status >= 200 && answer.status <= 299, `${next.label}: ${shownAnswer(answer)}`)
+        }
+      },
+    },
+  ]),
   ...checksOf(charset, [
     {
       id: 'http.charset',

@@ -9,6 +9,7 @@ import { expectContentType, expectJsonObject } from './shapes.ts'
 
 /** The answer with a list. @throws NotApplicable if the operator need not list the field, NotJudged if it did not */
 function answeredList(exchange: Exchange, { facts, target: { field } }: JudgeContext): Answer {
+  if (field === facts.failingField) throw new NotApplicable('its list fails on purpose: reconciliation.error judges it')
   if (facts.fields && !facts.fields.includes(field)) throw new NotApplicable('not named among the fields with a source')
   const answer = answerOf(exchange)
   if (answer.status === 200) return answer
@@ -60,7 +61,7 @@ const listChecks = checksOf(oneList, [
     remedy: 'Answer {"users": […], "timestamp": "…"} for this field, or agree with the platform that it has no source.',
     judge: (exchange, context) => {
       const { facts, target } = context
-      if (!facts.fields?.includes(target.field)) {
+      if (target.field === facts.failingField || !facts.fields?.includes(target.field)) {
         answeredList(exchange, context)
         return
       }

@@ -4,7 +4,7 @@ import { type Check, checksOf, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import { delivered, errorOf, expectNotDelivered, singleOutcome } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, excerpt, expect, NotJudged, shownAnswer } from '../verdict.ts'
+import { answerOf, excerpt, expect, isUnanswered, NotJudged, shownAnswer } from '../verdict.ts'
 
 /** Bodies that are no activity request record. */
 function malformedBodies(sender: Sender): Readonly<Record<string, string>> {
@@ -90,6 +90,7 @@ const malformedChecks = checksOf(malformed, [
     judge: ({ ordinary, exchanges }) => {
       delivered(ordinary)
       for (const exchange of exchanges) {
+        if (isUnanswered(exchange)) throw new NotJudged(`${exchange.label}: no answer (malformed.final)`)
         const answer = answerOf(exchange)
         if (singleOutcome(answer) !== 'failed') throw new NotJudged(`${exchange.label}: not refused with 4xx`)
         expect(answer.status === 400, `${exchange.label}: ${shownAnswer(answer)}`)
@@ -98,9 +99,10 @@ const malformedChecks = checksOf(malformed, [
   },
 ])
 
-/** @throws Failed if a refusal has no error record. Answers that are no refusal are judged by other checks. */
+/** @throws Failed if a refusal has no error record. Other checks judge answers that are no refusal, and closed connections. */
 function expectErrors(exchanges: readonly Exchange[]): void {
-  const refusals = exchanges.filter((exchange) => singleOutcome(answerOf(exchange)) !== 'successful')
+  const answered = exchanges.filter((exchange) => !isUnanswered(exchange))
+  const refusals = answered.filter((exchange) => singleOutcome(answerOf(exchange)) !== 'successful')
   if (refusals.length === 0) throw new NotJudged('no message was refused')
   for (const exchange of refusals) {
     const answer = answerOf(exchange)

@@ -3,7 +3,7 @@
 import { type Check, checksOf, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
-import { delivered, itemsIn, itemsOf, processed, singleOutcome } from '../read-answer.ts'
+import { delivered, itemsIn, itemsOf, processed, singleOutcome, valueOfId } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
 import { answerOf, briefAnswer, expect, NotJudged, shownAnswer } from '../verdict.ts'
 import { expectProcessed } from './shapes.ts'
@@ -77,7 +77,7 @@ export const sizeChecks: readonly Check[] = [
           throw new NotJudged(`no batch maximum is agreed (${briefAnswer(refused)}): name it with --batch-max`)
         expectProcessed(answered)
         const items = itemsIn(answered, channel)
-        const reported = new Set(items.map(({ idJson }) => idJson?.replaceAll('"', '')))
+        const reported = new Set(items.map(({ idJson = '' }) => valueOfId(idJson)))
         const absent = messages.filter(({ idJson }) => !reported.has(idJson))
         expect(absent.length === 0, `${absent.length} of ${messages.length} messages are absent from the answer.`)
       },

@@ -74,11 +74,7 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
   const take = (player: Player): void => void players.unshift(player)
   const endpoints = await findEndpoints(options, make, url, take)
   const { steps, messages, total } = plan(options, endpoints)
-  if (messages > mostMessages)
-    throw new CouldNotRun(
-      `the run would need up to ${messages} records, and --max-messages is ${mostMessages}`,
-      'lower --batch-max, run a part with --only, or raise --max-messages',
-    )
+  limitRecords(messages, mostMessages)
   const laneOf = (target: Target, most: number): Lane =>
     createLane({ facts, target, make, url, key, mostMessages: most, enqueue, take })
   const order = new Map(checks.map((check, place) => [check, place]))
@@ -91,6 +87,15 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
     run: (progress = {}) => runSteps(steps, laneOf, progress, order).finally(() => listener.close()),
     close: () => void listener.close(),
   }
+}
+
+/** @throws CouldNotRun if a run needs more records than it may have */
+export function limitRecords(needed: number, most: number): void {
+  if (needed > most)
+    throw new CouldNotRun(
+      `the run would need up to ${needed} records, and --max-messages is ${most}`,
+      'lower --batch-max, run a part with --only, or raise --max-messages',
+    )
 }
 
 /** The size of a run with a platform that sends to these endpoints. */

@@ -23,7 +23,7 @@ export const ruleSetWords = {
 } as const
 
 /** One sentence that a manager understands. */
-export function verdictOf({ subject, conclusion, counts: { must }, only }: Report): string {
+export function verdictOf({ subject, conclusion, counts: { must, should, decision }, only }: Report): string {
   const judged = must.passed + must.failed
   if (conclusion === 'failed')
     return `${must.failed} of ${judged} required rules ${must.failed === 1 ? 'is' : 'are'} violated: this ${subject} does not follow the interface yet.`
@@ -33,6 +33,8 @@ export function verdictOf({ subject, conclusion, counts: { must }, only }: Repor
     must.skipped > 0
       ? ` ${must.skipped} ${must.skipped === 1 ? 'was' : 'were'} not checked, because something was not prepared.`
       : ''
+  if (must.passed === 0)
+    return `No required rule was among the checks. ${should.passed + decision.passed} of ${should.passed + decision.passed + should.failed + decision.failed} other rules are kept.${skipped}`
   if (only) return `All ${must.passed} required rules that were checked are kept.${skipped}`
   return `All ${must.passed} required rules are kept: this ${subject} follows the interface.${skipped}`
 }

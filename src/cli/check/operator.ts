@@ -60,7 +60,7 @@ export function checkOperatorCommand(): Command {
     .option('--ask-restart', 'ask the person at the terminal to restart the operator')
     .option('--dry-run', 'print the plan, and send no message')
     .option('-y, --yes', 'send the messages without asking')
-  return addRunOptions(command)
+  return addRunOptions(command, 5_000)
     .addHelpText('after', help)
     .action(async (options: CheckOptions) => {
       process.exitCode = await checkOperator(options)

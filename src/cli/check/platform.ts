@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import type { Facts } from '../../checker/facts.ts'
 import { platformChecks } from '../../checker/platform/checks.ts'
-import { openPlatformRun, type Planned, planPlatformRun } from '../../checker/platform/prepare.ts'
+import { limitRecords, openPlatformRun, type Planned, planPlatformRun } from '../../checker/platform/prepare.ts'
 import { createReport } from '../../checker/report.ts'
 import type { Prepared } from '../../checker/run.ts'
 import type { Feature } from '../../checker/target.ts'
@@ -61,7 +61,7 @@ export function checkPlatformCommand(): Command {
     .option('--patience <time>', 'the longest wait for a request or a repetition; default: 60s', time)
     .option('--quiet <time>', 'the time to wait for a wrong repetition; default: 5s', time)
     .option('--dry-run', 'print the plan, and have nothing enqueued')
-  return addRunOptions(command)
+  return addRunOptions(command, mostRecords)
     .addHelpText('after', help)
     .action(async (options: CheckPlatformOptions) => {
       process.exitCode = await checkPlatform(options)
@@ -95,6 +95,11 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
     const sendsTo = features ?? assumedFeatures
     const planned = planPlatformRun(chosen, sendsTo)
     demandChecks(planned, options)
+    try {
+      limitRecords(planned.messages, maxMessages)
+    } catch (error) {
+      explain(error)
+    }
     process.stderr.write(`${phrasePlan(sendsTo, planned, facts, features ? 'would send' : 'is assumed to send')}\n`)
     return exit.ok
   }
@@ -144,6 +149,9 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
     await Promise.all([opened.close(), ...(facts.links ?? []).map((channel) => channel.close())])
   }
 }
+
+/** Enough for batches of 2,000 messages in both channels: the records reach no person. */
+const mostRecords = 25_000
 
 /** The endpoints of a plan without a platform: most platforms send in batches. */
 const assumedFeatures: readonly Feature[] = ['push.batch', 'site.batch']

@@ -26,11 +26,12 @@ export interface RunOptions {
   readonly json?: true
 }
 
-export function addRunOptions(command: Command): Command {
+/** @param mostMessages the default of --max-messages */
+export function addRunOptions(command: Command, mostMessages: number): Command {
   return command
     .addOption(new Option('--rules <rules>', 'the rules to check; default: bellwire').choices(ruleSets))
     .option('--only <list>', 'only these checks or groups, separated by commas: batch,repeat', commaSeparated)
-    .option('--max-messages <number>', 'do not run if more messages could be sent', count, 5_000)
+    .option('--max-messages <number>', 'do not run if more messages could be sent', count, mostMessages)
     .option('--first-id <number>', 'the first activity.id; default: from the time', firstId)
     .option('--report <file>', 'write a report: .html, .json, .xml (JUnit) or .txt; may be repeated', collect, [])
     .option('--compare <file>', 'compare with an earlier JSON report')

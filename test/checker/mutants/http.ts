@@ -14,6 +14,21 @@ export const httpMutants: readonly Mutant[] = [
       ),
   },
   {
+    fault: 'takes the rest of a refused request for the next one',
+    check: 'http.keep-alive',
+    mutate: () => {
+      const spoilt = new WeakSet<object>()
+      return {
+        onSocket: ({ socket, headers }, response) => {
+          if (spoilt.has(socket)) headers.spoilt = 'yes'
+          response.once('finish', () => response.statusCode === 401 && spoilt.add(socket))
+        },
+        wrap: (next) => async (request) =>
+          request.headers.spoilt ? { status: 501, headers: {}, body: ['Unsupported method'] } : next(request),
+      }
+    },
+  },
+  {
     fault: 'refuses a charset in the content type',
     check: 'http.charset',
     mutate: () =>
