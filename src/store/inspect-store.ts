@@ -9,7 +9,9 @@ import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { readableByAll } from '../runtime/readable-by-all.ts'
 import { freeBytesOf } from './disk-free.ts'
-import { configOf } from './postgres-address.ts'
+import { configOf, type PostgresConfig } from './postgres-address.ts'
+import { explainConnectError } from './postgres-errors.ts'
+import { demandSession } from './postgres-preconditions.ts'
 
 /** One result of the inspection. */
 export interface StoreFinding {
@@ -112,10 +114,9 @@ const mostSkewMs = 60_000
 
 async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
   let client: pg.Client
-  let schema: string | undefined
+  let config: PostgresConfig
   try {
-    const { schema: named, ...config } = configOf(url)
-    schema = named
+    config = configOf(url)
     client = new pg.Client({
       ...config,
       application_name: 'bellwire doctor',
@@ -129,15 +130,17 @@ async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database ?? ''}`
   try {
     await client.connect()
-    const { rows } = await client.query<ServerState>(selectState, [schema ?? null])
-    return judgeServer(where, schema, rows[0] as ServerState)
+    await demandSession(client, config)
+    const { rows } = await client.query<ServerState>(selectState, [config.schema ?? null])
+    return judgeServer(where, config.schema, rows[0] as ServerState)
   } catch (error) {
     const { code = '' } = error as { code?: string }
+    const { reason, remedy } = explainConnectError(error)
     return [
       {
         ok: false,
-        description: `${where}: ${messageOf(error)}`,
-        remedy: remedies[code] ?? 'check that it is running, and check the address in store',
+        description: `${where}: ${reason}`,
+        remedy: remedies[code] ?? remedy,
       },
     ]
   } finally {
@@ -149,6 +152,7 @@ const selectState = `
   select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
     has_database_privilege(current_database(), 'create') as may_create,
+    current_setting('transaction_read_only') = 'on' as read_only, current_setting('fsync') = 'off' as unsafe,
     (select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = coalesce($1, current_schema())) as may_use,
     (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = coalesce($1, current_schema()) and c.relkind = 'r') as bytes`
@@ -158,6 +162,9 @@ interface ServerState {
   readonly name: string
   readonly now: number
   readonly standby: boolean
+  readonly read_only: boolean
+  /** fsync is off: a power cut may destroy the database. */
+  readonly unsafe: boolean
   readonly may_create: boolean
   /** null: the schema does not exist yet. */
   readonly may_use: boolean | null
@@ -177,6 +184,14 @@ function judgeServer(where: string, schema: string | undefined, state: ServerSta
     return [{ ok: false, description: `${where} is version ${state.name}`, remedy: 'Bellwire needs 15 or later' }]
   if (state.standby)
     return [{ ok: false, description: `${where} is a read-only standby`, remedy: 'name the primary server in store' }]
+  if (state.read_only)
+    return [
+      {
+        ok: false,
+        description: `${where} is read-only: default_transaction_read_only is on`,
+        remedy: 'alter database … set default_transaction_read_only = off, or name the primary server in store',
+      },
+    ]
   const schemaName = schema ?? 'the schema of this user'
   if (!(state.may_use ?? state.may_create))
     return [
@@ -203,6 +218,16 @@ function judgeServer(where: string, schema: string | undefined, state: ServerSta
   const size = `the tables of ${schemaName} take ${megabytes(state.bytes)}`
   return [
     { ok: true, description: `${where} answers (${state.name}), and this user may create tables; ${size}` },
+    ...(state.unsafe
+      ? [
+          {
+            ok: true,
+            warning: true as const,
+            description: `${where} runs with fsync = off: a power cut loses acknowledged messages and may destroy the database`,
+            remedy: 'set fsync = on',
+          },
+        ]
+      : []),
     ...clockFindings,
   ]
 }

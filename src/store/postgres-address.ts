@@ -21,6 +21,10 @@ export function configOf(url: string): PostgresConfig {
     )
   }
   const urlOptions = parsed.searchParams.get('options')
+  // pg verifies the certificate with each of these modes, and warns of them: a later version will not. The name says it.
+  const mode = parsed.searchParams.get('sslmode') ?? ''
+  if (['prefer', 'require', 'verify-ca'].includes(mode) && !parsed.searchParams.has('uselibpqcompat'))
+    parsed.searchParams.set('sslmode', 'verify-full')
   parsed.searchParams.delete('schema')
   parsed.searchParams.delete('options')
   const options = [urlOptions, schema && `-c search_path=${schema}`].filter(Boolean).join(' ')

@@ -17,6 +17,14 @@ export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused
   return 'refused'
 }
 
+/** The reason why a connection was not opened, and what to do. pg throws a TypeError of its own if the password is missing. */
+export function explainConnectError(error: unknown): { readonly reason: string; readonly remedy: string } {
+  const reason = messageOf(error)
+  return /client password must be a string/.test(reason)
+    ? { reason: 'the server wants a password', remedy: 'write postgres://USER:PASSWORD@HOST/DATABASE in store' }
+    : { reason, remedy: 'check that it is running, and check the address in store' }
+}
+
 /** Converts an error for the caller: StoreUnavailable, unless the statement itself was refused. */
 export function toCallerError(error: unknown): unknown {
   if ((error as { code?: unknown }).code === rowsUnavailable)

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
-import { messageOf } from '../runtime/message-of.ts'
 import type { Dialect, Migration, PartitionedTable } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresConfig } from './postgres-address.ts'
+import { explainConnectError } from './postgres-errors.ts'
 import { createPartitions, schemaLock } from './postgres-partitions.ts'
-import { demandWritable } from './postgres-preconditions.ts'
+import { demandSession, demandWritable } from './postgres-preconditions.ts'
 
 const postgresDialect: Dialect = {
   engine: 'postgres',
@@ -25,13 +25,17 @@ export async function migratePostgres(config: PostgresConfig, migrations: readon
   try {
     await client.connect().catch((error: unknown) => {
       const where = `${client.host}:${client.port}/${client.database ?? ''}`
+      const { reason, remedy } = explainConnectError(error)
       throw new Error(
-        `PostgreSQL at ${where} cannot be reached: ${messageOf(error)}. Check that it is running, and check the address in store`,
-        { cause: error },
+        `PostgreSQL at ${where} cannot be reached: ${reason}. ${remedy[0]?.toUpperCase()}${remedy.slice(1)}`,
+        {
+          cause: error,
+        },
       )
     })
     await demandVersion(client)
     await demandWritable(client)
+    await demandSession(client, config)
     // Of several processes that start at once, the others wait here until the first one has applied the migrations.
     await client.query(`select pg_advisory_lock(${schemaLock})`, [config.schema ?? ''])
     if (config.schema) await client.query(`create schema if not exists ${config.schema}`)

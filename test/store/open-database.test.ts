@@ -3,6 +3,8 @@ import test from 'node:test'
 import { messageMigrations } from '../../src/delivery/messages.ts'
 import { requestMigrations } from '../../src/delivery/requests.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
+import { configOf } from '../../src/store/postgres-address.ts'
+import { explainConnectError } from '../../src/store/postgres-errors.ts'
 import { readSizes } from '../../src/store/sizes.ts'
 import { statement } from '../../src/store/statement.ts'
 import { onEachEngine } from '../support/engines.ts'
@@ -52,4 +54,18 @@ onEachEngine('the size of each table is read, partitions as one table', async (t
     assert.ok(!tables.some((table) => /_\d{8}$/.test(table)))
   }
   assert.ok(sizes.every(({ bytes }) => bytes > 0))
+})
+
+test('sslmode=require means verify-full, as pg reads it, without its warning', () => {
+  for (const mode of ['require', 'prefer', 'verify-ca', 'verify-full'])
+    assert.match(configOf(`postgres://u:p@h/d?sslmode=${mode}`).connectionString ?? '', /sslmode=verify-full$/)
+  assert.match(configOf('postgres://u:p@h/d?sslmode=disable').connectionString ?? '', /sslmode=disable$/)
+})
+
+test('a missing password is named, with the remedy', () => {
+  const error = new TypeError('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string')
+  assert.deepEqual(explainConnectError(error), {
+    reason: 'the server wants a password',
+    remedy: 'write postgres://USER:PASSWORD@HOST/DATABASE in store',
+  })
 })

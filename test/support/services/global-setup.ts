@@ -6,6 +6,7 @@ import { firefoxService } from './firefox.ts'
 import { goService } from './go.ts'
 import { nghttpdService, nginxService } from './http2-servers.ts'
 import { kafkaService } from './kafka.ts'
+import { pgbouncerService } from './pgbouncer.ts'
 import { postgresService } from './postgres.ts'
 import { rabbitmqService } from './rabbitmq.ts'
 import { share } from './service.ts'
@@ -15,8 +16,8 @@ let shared: Awaited<ReturnType<typeof share>>[] = []
 /** Rejects if CI is set and a service is unavailable: the run then fails with its name. */
 export async function globalSetup(): Promise<void> {
   const brokers = [rabbitmqService, kafkaService]
-  const http2Peers = [goService, nghttpdService, nginxService]
-  const services = [postgresService, chromiumService, firefoxService, ...brokers, ...http2Peers]
+  const peers = [goService, nghttpdService, nginxService, pgbouncerService]
+  const services = [postgresService, chromiumService, firefoxService, ...brokers, ...peers]
   const started = await Promise.allSettled(services.map(share))
   shared = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = started.find((one) => one.status === 'rejected')

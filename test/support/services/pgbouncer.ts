@@ -1,0 +1,70 @@
+// PgBouncer in front of the PostgreSQL of the tests. The program is on PATH, or in a Debian package that is unpacked into a cache.
+
+import { chmodSync, globSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { freePort } from '../free-port.ts'
+import { installing, unpack } from './apt.ts'
+import { cached } from './cache.ts'
+import { environmentOf } from './http2-servers.ts'
+import { findProgram, isDebian, isRoot, startServer } from './program.ts'
+import type { Service } from './service.ts'
+
+/** The address of the service is the path of its program. */
+export const pgbouncerService: Service<object> = {
+  name: 'PgBouncer',
+  variable: 'BELLWIRE_TEST_PGBOUNCER',
+  proves: 'that a pooler which shares sessions is refused',
+  command: `sudo sh -c '${installing('pgbouncer')}'`,
+  start: async () => ({
+    address: findProgram('pgbouncer', ['/usr/sbin/pgbouncer']) ?? (await unpacked()),
+    stop: async () => {},
+  }),
+}
+
+async function unpacked(): Promise<string> {
+  if (!isDebian()) throw new Error('pgbouncer is not on PATH')
+  const root = await cached('pgbouncer', (folder) =>
+    unpack('pgbouncer', /^(pgbouncer|libc-ares2|libevent-2\.1-7)$/, folder),
+  )
+  const [found] = globSync(join(root, 'usr', 'sbin', 'pgbouncer'))
+  return found ?? Promise.reject(new Error('the package has no program pgbouncer'))
+}
+
+/** Starts PgBouncer for one test. @returns the address of the same database behind it */
+export async function startPgbouncer(
+  t: TestContext,
+  program: string,
+  database: string,
+  poolMode: 'session' | 'transaction' | 'statement',
+): Promise<string> {
+  const { hostname, port: serverPort, username, password, pathname } = new URL(database)
+  const folder = mkdtempSync(join(tmpdir(), 'bellwire-pgbouncer-'))
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const settings = join(folder, 'pgbouncer.ini')
+  writeFileSync(
+    settings,
+    `[databases]
+${pathname.slice(1)} = host=${hostname} port=${serverPort || 5432} user=${decodeURIComponent(username)}${password && ` password=${decodeURIComponent(password)}`}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${poolMode}
+ignore_startup_parameters = extra_float_digits, statement_timeout, options
+${isRoot() ? 'user = nobody' : ''}
+`,
+  )
+  const server = await startServer({
+    program,
+    args: [settings],
+    folder,
+    env: environmentOf(program),
+    ready: /process up/,
+  })
+  t.after(() => server.end())
+  return `postgres://${username}@127.0.0.1:${port}${pathname}`
+}
