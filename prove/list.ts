@@ -1,6 +1,7 @@
 import type { Proof } from './harness/proof.ts'
 import { brands } from './proofs/brands.ts'
 import { deviceLinks } from './proofs/device-links.ts'
+import { diskFullProofs } from './proofs/disk-full.ts'
 import { division } from './proofs/division.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
@@ -42,6 +43,7 @@ export const proofs: readonly Proof[] = [
   neighbours,
   strangers,
   ...outageProofs,
+  ...diskFullProofs,
   goaway,
   goawayApns,
   http2Fuzz,

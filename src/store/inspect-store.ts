@@ -2,7 +2,7 @@
 // belongs to the process that serves it.
 
 import { constants } from 'node:fs'
-import { access, open, stat } from 'node:fs/promises'
+import { access, open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
@@ -56,11 +56,34 @@ async function inspectFile(path: string): Promise<readonly StoreFinding[]> {
             remedy: 'free disk space',
           },
         ]
+  const disk = [...space, ...judgeFileSystem(folder, (await statfs(folder)).type)]
   const found = await stat(path).catch(() => undefined)
   if (found === undefined)
-    return [{ ok: true, description: `${path} does not exist yet: the first start creates it` }, ...space]
+    return [{ ok: true, description: `${path} does not exist yet: the first start creates it` }, ...disk]
   if (found.isDirectory()) return [{ ok: false, description: `${path} is a folder`, remedy: 'name a file in it' }]
-  return [await inspectHeader(path), ...space, ...(await checkPermissions(path))]
+  return [await inspectHeader(path), ...disk, ...(await checkPermissions(path))]
+}
+
+/** The types of network file systems that statfs() reports on Linux. */
+const networkFileSystems = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x00c36400, 'Ceph'],
+])
+
+/** @param type as of statfs() */
+export function judgeFileSystem(folder: string, type: number): readonly StoreFinding[] {
+  const name = networkFileSystems.get(type)
+  if (name === undefined) return []
+  return [
+    {
+      ok: false,
+      description: `${folder} is on a network file system (${name}), whose locks and flushes SQLite cannot rely on`,
+      remedy: 'move the file to a local disk, or use PostgreSQL',
+    },
+  ]
 }
 
 /** The file, and the -wal and -shm files of SQLite, contain messages, device tokens and browser keys. */

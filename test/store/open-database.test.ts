@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { messageMigrations } from '../../src/delivery/messages.ts'
 import { requestMigrations } from '../../src/delivery/requests.ts'
+import { judgeFileSystem } from '../../src/store/inspect-store.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { configOf } from '../../src/store/postgres-address.ts'
 import { explainConnectError } from '../../src/store/postgres-errors.ts'
@@ -68,4 +69,9 @@ test('a missing password is named, with the remedy', () => {
     reason: 'the server wants a password',
     remedy: 'write postgres://USER:PASSWORD@HOST/DATABASE in store',
   })
+})
+
+test('doctor: a SQLite file on a network file system is a problem', () => {
+  assert.deepEqual(judgeFileSystem('/mnt', 0xef53), [])
+  assert.match(judgeFileSystem('/mnt', 0x6969)[0]?.description ?? '', /network file system \(NFS\)/)
 })
