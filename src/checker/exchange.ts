@@ -1,7 +1,7 @@
 // One request of the checker and its answer, as recorded. Judgements read only these records.
 
 /** The API key of a request. The key itself is never recorded. */
-export type KeyUse = 'right' | 'none' | 'other' | 'shortened' | 'lengthened'
+export type KeyUse = 'right' | 'none' | 'other' | 'shortened' | 'lengthened' | 'other_case'
 
 export interface SentRequest {
   readonly method: string

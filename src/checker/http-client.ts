@@ -261,7 +261,16 @@ function keyValues(key: string): Readonly<Record<KeyUse, string | undefined>> {
     other: 'bellwire-check-wrong-key',
     shortened: key.slice(0, -1),
     lengthened: `${key}x`,
+    other_case: inOtherCase(key),
   }
+}
+
+/** A key without letters has no other case: it is replaced by a key that is wrong. */
+function inOtherCase(key: string): string {
+  const other = key.replaceAll(/[a-z]/gi, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  )
+  return other === key ? `${key}-bellwire-check` : other
 }
 
 const timedOut = (ms: number): Omit<Lost, 'blame'> => ({

@@ -134,6 +134,7 @@ const shownKeys: Readonly<Record<KeyUse, string | undefined>> = {
   other: '(another key)',
   shortened: '(the API key without its last character)',
   lengthened: '(the API key with one more character)',
+  other_case: '(the API key in the other case)',
 }
 
 function shortened(text: string): string {

@@ -11,6 +11,7 @@ const wrongKeys: Readonly<Partial<Record<KeyUse, string>>> = {
   other: 'another key',
   shortened: 'the key without its last character',
   lengthened: 'the key with one more character',
+  other_case: 'the key in the other case',
 }
 
 /** A request of the target's endpoint that is answered with a success if it carries the right key. */
@@ -35,7 +36,7 @@ async function sendUnauthenticated(sender: Sender): Promise<Refused> {
   return { ordinary, withoutKey: await sendValid(sender, 'no key', 'none'), wrong }
 }
 
-const unauthenticated = { scope: 'send', messages: 5, run: sendUnauthenticated } as const
+const unauthenticated = { scope: 'send', messages: 6, run: sendUnauthenticated } as const
 
 const refusedChecks = checksOf(unauthenticated, [
   {

@@ -10,6 +10,7 @@ const keys: Readonly<Record<SentRequest['key'], string | undefined>> = {
   shortened: '"X: ${API_KEY%?}"',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own syntax
   lengthened: '"X: ${API_KEY}x"',
+  other_case: '"X: $(printf %s "$API_KEY" | tr a-zA-Z A-Za-z)"',
 }
 
 /** Headers that curl sends by itself. */

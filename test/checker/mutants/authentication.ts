@@ -36,6 +36,16 @@ export const authenticationMutants: readonly Mutant[] = [
     }),
   },
   {
+    fault: 'compares keys without upper and lower case',
+    check: 'auth.wrong-key',
+    mutate: () => ({
+      rules: ({ authenticate }) => ({
+        authenticate: (request) =>
+          (isSend(request) && keyOf(request).toLowerCase() === key.toLowerCase()) || authenticate(request),
+      }),
+    }),
+  },
+  {
     fault: 'answers 403 without an error to a wrong key',
     check: 'auth.status',
     mutate: () => ({
