@@ -256,7 +256,10 @@ test('a port in use causes exit code 2 and an error with the port', async (t) =>
 
 test('a host that is not an address of this machine causes exit code 2 and an error with the host', async (t) => {
   const config = await minimal(t)
-  const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_HOST: '192.0.2.1' })
+  const { code, out, err } = await run(t, ['operator', '-c', config], {
+    BELLWIRE_OPERATOR_HOST: '192.0.2.1',
+    BELLWIRE_ACCEPT_RISKS: '[admin_on_public_address]',
+  })
   assert.equal(code, 2)
   assert.match(err, /^bellwire: operator\.host: 192\.0\.2\.1 .*0\.0\.0\.0 for all/)
   assert.doesNotMatch(out, /stopping/)
