@@ -78,7 +78,11 @@ onEachWay('a notification that is read and clicked shows at the platform, with i
 onEachWay('dismissed on one device and clicked on another counts as clicked', async (t, way, store) => {
   const { enqueue, mark, waitUntil } = await startBoth(t, way, store)
   await enqueue(`{"title":"Hello","activity":${activity(7)}}`, 'site')
-  const { ref } = await waitUntil(7, ({ status }) => status === 'delivered', 'the notification is delivered')
+  const { ref } = await waitUntil(
+    7,
+    ({ status, outcome }) => status === 'delivered' && outcome === 'successful',
+    'the notification is delivered, and the platform has its identifier',
+  )
   await mark('1001', 'dismissed', ref)
   await waitUntil(7, ({ status }) => status === 'dismissed', 'the first device is shown')
   await mark('1001', 'clicked', ref)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ShownRun } from '../../src/reconcile/shown-run.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { type AnswerList, listOf, startListOperator } from '../support/list-operator.ts'
 import { hourMs, passTime, setClock } from '../support/set-clock.ts'
@@ -226,9 +227,13 @@ onEachEngine('a due run is requested automatically and once, even after a restar
 test('a run is due after its interval and once, although the clock is set back by three hours', async (t) => {
   const operator = await startListOperator(t, answerWith([]))
   const compared = ['1', '2'].map((name) => event('crm.compared', ({ brand }) => brand === name))
+  const timers = t.mock.method(clock, 'setTimeout')
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url, { everyMs: hourMs, fields: ['blocked'] })
   await Promise.all(compared)
   setClock(t, -3 * hourMs)
+  // The loop of each brand rests for 5 s at most once it has read its finished run, and so when the next one is due.
+  const rests = () => timers.mock.calls.filter(({ arguments: [, ms] }) => ms > 1_000 && ms <= 5_000).length
+  await until(() => rests() >= 2, { awaited: 'both brands wait for their next run' })
   passTime(t, hourMs)
   const due = event('crm.compared', ({ brand }) => brand === '2')
   // The request wakes the loops of all brands.
