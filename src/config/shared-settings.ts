@@ -88,7 +88,7 @@ export const requestBodies = {
     default: '256MiB',
   }),
   body_timeout: duration({
-    help: 'The longest time for a request body to arrive; for NDJSON and CSV, the longest pause. After it the answer is 408.',
+    help: 'The longest time for a request body to arrive; for NDJSON and CSV, the longest pause. After it the answer is 503.',
     default: '30s',
   }),
 }

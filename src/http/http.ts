@@ -217,7 +217,11 @@ function shortenIdleTime(socket: Socket): void {
 function answerUnreadable(side: Side, error: Error & { code?: string }, socket: Socket): void {
   const [status, text, message] =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'Request Timeout', 'the request did not arrive completely in time: send it faster, or in smaller parts']
+      ? [
+          503,
+          'Service Unavailable',
+          'the request did not arrive completely in time: send it faster, or in smaller parts',
+        ]
       : error.code === 'HPE_HEADER_OVERFLOW'
         ? [431, 'Request Header Fields Too Large', 'the headers are too large']
         : [400, 'Bad Request', `the request is not valid HTTP (${error.code ?? error.message})`]

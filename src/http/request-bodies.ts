@@ -28,7 +28,7 @@ export interface BodyShare {
 export interface BodyLimits {
   /** Total received bytes of all bodies, each until its request is answered. A body that exceeds the limit is answered 503. */
   readonly bodyBytesInFlight: number
-  /** Time limit for a complete body; for a streamed body, the longest pause. Beyond it, the request is answered 408. */
+  /** Time limit for a complete body; for a streamed body, the longest pause. Beyond it, the request is answered 503. */
   readonly bodyTimeoutMs: number
 }
 
@@ -131,7 +131,7 @@ type ReceiveDone = (error: Error | null, body?: Buffer) => void
 
 /**
  * Receives a body. Each chunk is reserved when it arrives, until the request is answered: a declared length alone reserves nothing.
- * Chunks that arrive after an answer, such as 408, are dropped.
+ * Chunks that arrive after an answer, such as 503, are dropped.
  */
 function receive(
   request: FastifyRequest,
@@ -250,11 +250,13 @@ function overloaded(): HttpError {
   return new HttpError(503, 'too many request bodies are being read now: retry later', 1)
 }
 
+/** Not a 4xx: the message may be correct, and on a 4xx the platform would drop the message for good (§7.1). */
 function timeoutError({ streamed, timeoutMs }: Arriving): HttpError {
   return new HttpError(
-    408,
+    503,
     streamed
       ? `no data of the body arrived for ${timeoutMs} ms: send it again, records that were accepted are skipped`
       : `the body did not arrive completely within ${timeoutMs} ms: send it faster, or in smaller parts`,
+    1,
   )
 }

@@ -201,22 +201,25 @@ onSqlite('a compressed body is 415 with a remedy', async (t, store) => {
   assert.match(answer.body.error, /uncompressed/)
 })
 
-onSqlite('a body that arrives too slowly is ended with 408 and delays no other request', async (t, store) => {
-  const { url } = await startOperator(t, { store, limits: { bodyTimeoutMs: 1_000 } })
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  t.after(() => socket.destroy())
-  socket.write(`POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: 1000\r\n\r\n{`)
-  const received = new Promise<string>((resolve) => {
-    let text = ''
-    socket.on('data', (chunk) => (text += String(chunk)))
-    socket.on('close', () => resolve(text))
-  })
-  const answers = await Promise.all(Array.from({ length: 5 }, () => post(url + single, element())))
-  assert.ok(answers.every((answer) => answer.status === 200))
-  const text = await received
-  assert.match(text, /^HTTP\/1\.1 408 /)
-  assert.match(text, /"error":/)
-})
+onSqlite(
+  'a body that arrives too slowly is answered 503, is not lost by it (§7.1), and delays no other request',
+  async (t, store) => {
+    const { url } = await startOperator(t, { store, limits: { bodyTimeoutMs: 1_000 } })
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.write(`POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: 1000\r\n\r\n{`)
+    const received = new Promise<string>((resolve) => {
+      let text = ''
+      socket.on('data', (chunk) => (text += String(chunk)))
+      socket.on('close', () => resolve(text))
+    })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post(url + single, element())))
+    assert.ok(answers.every((answer) => answer.status === 200))
+    const text = await received
+    assert.match(text, /^HTTP\/1\.1 503 /)
+    assert.match(text, /"error":/)
+  },
+)
 
 onSqlite('after an error, the connection can be used for the next request', async (t, store) => {
   const { url } = await startOperator(t, { store })

@@ -200,7 +200,7 @@ test("a user's body must arrive within five seconds, that of a key within thirty
   const real = clock.monotonic
   t.mock.method(clock, 'monotonic', () => real() + 5_500)
   for (const sweep of sweeps) sweep()
-  assert.equal(await user.status(), 408)
+  assert.equal(await user.status(), 503)
   assert.match(user.text, /within 5000 ms/)
   assert.equal(key.text, '')
 })
@@ -215,7 +215,7 @@ test('/app and /admin accept small bodies only, and the error has the limit', as
   assert.deepEqual([decide.status, /262144 bytes/.test(decide.body.error)], [413, true])
 })
 
-test('a slow stream of records is read to its end; a stream that pauses too long is ended with 408', async (t) => {
+test('a slow stream of records is read to its end; a stream that pauses too long is answered 503', async (t) => {
   const { url } = await startPlatform(t, {
     bodies: { bodyTimeoutMs: 1_000 },
     lanes: [{ ...lane, provider: witness() }],
@@ -235,11 +235,11 @@ test('a slow stream of records is read to its end; a stream that pauses too long
   // Lasts for two timeouts: until two paused streams were ended, one after the other.
   const feeding = setInterval(() => slow.write(line()), 100)
   t.after(() => clearInterval(feeding))
-  assert.equal(await silent.status(), 408)
+  assert.equal(await silent.status(), 503)
   await silent.ended()
   const third = openRawSocket(t, url)
   third.write(head + line())
-  assert.equal(await third.status(), 408)
+  assert.equal(await third.status(), 503)
   clearInterval(feeding)
   slow.write('0\r\n\r\n')
   assert.equal(await slow.status(), 200)

@@ -65,7 +65,6 @@ export const operatorOperations: readonly InterfaceOperation[] = [
       400: 'The body is invalid.',
       401: 'The API key is missing or unknown.',
       403: 'The API key is for several brands, and the request does not name one.',
-      408: 'The body did not arrive in time.',
       413: 'The body is too large.',
       415: 'The body is compressed. Send it uncompressed.',
       501: 'The field is unknown or has no source.',
@@ -92,7 +91,6 @@ const linkOperations = [deviceLink, deviceUnlink].map((endpoint) => ({
     400: 'The record is invalid. Do not retry.',
     401: 'The API key is missing or unknown.',
     403: 'The API key may not link devices, or is not bound to exactly one brand.',
-    408: 'The body did not arrive in time. Retry.',
     413: 'The record is too large. Do not retry.',
     415: 'The body is compressed. Send it uncompressed.',
     503: 'Temporarily unavailable. Retry after Retry-After, before the next record of the same user.',
@@ -124,7 +122,6 @@ const statusOperation: InterfaceOperation = {
   refusals: {
     400: 'The body cannot be read. Do not retry.',
     401: 'The signature is missing, wrong or too old. Correct the secret or the clock, then retry.',
-    408: 'The body did not arrive in time. Retry.',
     413: 'The body is larger than 4 MiB. Send fewer records in one call.',
     415: 'The body is compressed. Send it uncompressed.',
     503: 'Temporarily unavailable. Retry after Retry-After.',
@@ -146,7 +143,6 @@ function singleOf(endpoint: SendEndpoint): InterfaceOperation {
     refusals: {
       400: 'Failed: the record is invalid. The platform skips the message.',
       401: 'Failed: the API key is missing or unknown. The platform skips the message.',
-      408: 'Failed: the body did not arrive in time. The platform skips the message.',
       413: 'Failed: the body is too large. The platform skips the message.',
       415: 'Failed: the body is compressed. The platform skips the message.',
       422: 'Failed: the message was not delivered and must not be retried. The platform skips the message.',
@@ -169,7 +165,6 @@ function batchOf(endpoint: SendEndpoint): InterfaceOperation {
     refusals: {
       400: 'The body is not an array of valid records. The whole batch is retried.',
       401: 'The API key is missing or unknown. The whole batch is retried.',
-      408: 'The body did not arrive in time. The whole batch is retried.',
       413: 'The body is too large. The whole batch is retried; send smaller batches.',
       415: 'The body is compressed. The whole batch is retried; send it uncompressed.',
       503: 'Temporarily unavailable. The whole batch is retried after Retry-After.',

@@ -126,7 +126,6 @@ function refusalsOf({ method, scope, url }: DescribedRoute, security: Security):
       scope === undefined ? 'Not allowed for this user.' : `The key lacks the scope ${scope}, or access to the brand.`,
     ...(url.includes(':') && { 404: 'Not found, or not accessible with this key.' }),
     ...(method === 'POST' && {
-      408: 'The body did not arrive in time.',
       413: 'The body is too large.',
       415: 'The body is compressed, or its content type is wrong.',
     }),
