@@ -200,7 +200,11 @@ class Session implements Connection, ReaderEvents {
 
   onSettings(settings: readonly (readonly [number, number])[]): void {
     this.#spend()
-    for (const [id, value] of settings) this.#applySetting(id, value)
+    for (const [id, value] of settings) {
+      // Each entry counts as a frame: one frame may have thousands.
+      this.#spend()
+      this.#applySetting(id, value)
+    }
     this.#writeLater().writeSettingsAck()
     if (this.state === 'opening') {
       clock.clearTimeout(this.#timer)

@@ -82,6 +82,14 @@ const floodOf: readonly [string, Buffer][] = [
 ]
 for (const [name, one] of floodOf) ends(`a flood of ${name} ends the connection`, { bytes: repeat(one, flood) }, floods)
 
+/** As many entries of an unknown setting as fit into one frame. */
+const entries = repeat(Buffer.from([0xff, 0, 0, 0, 0, 0]), 2_730)
+ends(
+  'a flood of entries in few SETTINGS frames ends the connection',
+  { bytes: repeat(frame(frameType.settings, 0, 0, entries), 5) },
+  floods,
+)
+
 const empty = frame(frameType.data, 0, 1)
 ends(
   'a flood of empty DATA frames ends the connection',
