@@ -1,4 +1,4 @@
-const units = [
+export const durationUnits = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],
   [60_000, 'min'],
@@ -9,7 +9,7 @@ const units = [
 export function phraseDuration(ms: number): string {
   let left = Math.max(0, Math.ceil(ms / 1_000) * 1_000)
   const parts: string[] = []
-  for (const [size, unit] of units) {
+  for (const [size, unit] of durationUnits) {
     const count = Math.floor(left / size)
     if (count > 0 && parts.length < 2) parts.push(`${count} ${unit}`)
     left -= count * size

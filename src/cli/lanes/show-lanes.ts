@@ -1,7 +1,7 @@
 // The text of the lanes, as `bellwire lanes` prints it.
 
 import { escapeControls } from '../../runtime/log-text.ts'
-import { phraseDuration } from '../../runtime/phrase-duration.ts'
+import { durationUnits, phraseDuration } from '../../runtime/phrase-duration.ts'
 import { textTable } from '../failed/text-table.ts'
 
 interface Authored {
@@ -132,15 +132,8 @@ function phraseAuthor({ by, reason, since, until }: Authored): string {
 
 const phraseDate = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 
-const units = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
-] as const
-
 /** @example phraseTime(5_400_000) // '1.5 h' */
 export function phraseTime(ms: number): string {
-  const [size, unit] = units.find(([size]) => ms >= size) ?? ([1, 'ms'] as const)
+  const [size, unit] = durationUnits.find(([size]) => ms >= size) ?? ([1, 'ms'] as const)
   return `${Math.round((10 * ms) / size) / 10} ${unit}`
 }
