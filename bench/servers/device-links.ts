@@ -119,17 +119,13 @@ const publishing = {
   subject: {
     /** Fills the outbox before its lane is served. */
     async fill(rows: number) {
-      const waiting = createOutbox(
-        { ...queue, serveLane: () => ({}) as never },
-        [{ brand: '1', publisher: ours }],
-        database,
-      )
+      const waiting = createOutbox({ ...queue, serveLane: () => ({}) as never }, [{ brand: '1', publisher: ours }])
       for (let from = 0; from < rows; from += batchSize)
         await database.commit(waiting.publishOps(Array.from({ length: batchSize }, () => eventOf(next++))))
     },
     async publish(rows: number) {
       const done = allSettled(rows)
-      const outbox = createOutbox(queue, [{ brand: '1', publisher: ours }], database)
+      const outbox = createOutbox(queue, [{ brand: '1', publisher: ours }])
       const began = performance.now()
       outbox.start()
       await done

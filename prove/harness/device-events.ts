@@ -57,33 +57,17 @@ export function expectedDevices(rounds: number): readonly string[] {
     .sort()
 }
 
-/**
- * Finds events that arrived out of order for their user, and events that did not arrive. Only a link that lost its device to a later
- * event may be missing, because the operator does not publish a link that was replaced.
- */
-export function findWrongArrivals(
+/** Finds arrivals out of order: an event must not arrive before the earlier events of its brand and user. */
+export function checkOrder(
   arrived: readonly { readonly brand: string; readonly user: string; readonly round: number }[],
-  rounds: number,
-): readonly string[] {
+) {
+  const next = new Map<string, number>()
   const wrong: string[] = []
-  const seen = new Map<string, Set<number>>()
   for (const { brand, user, round } of arrived) {
-    const before = seen.get(`${brand}/${user}`) ?? new Set()
-    seen.set(`${brand}/${user}`, before)
-    const last = Math.max(-1, ...before)
-    if (round < last && !before.has(round)) wrong.push(`${brand}/${user}: ${round} came after ${last}`)
-    before.add(round)
+    const key = `${brand}/${user}`
+    const due = next.get(key) ?? 0
+    if (round > due) wrong.push(`${key}: ${round} came before ${due}`)
+    if (round >= due) next.set(key, round + 1)
   }
-  const events = Array.from({ length: rounds }, (_, round) => roundOf(round)).flat()
-  const eventsOf = Map.groupBy(events, ({ brand, token }) => `${brand}/${token}`)
-  for (const event of events) {
-    const { brand, user, token, what, round } = event
-    if (seen.get(`${brand}/${user}`)?.has(round)) continue
-    const replaced = what === 'link' && eventsOf.get(`${brand}/${token}`)?.some((later) => takesAway(later, event))
-    if (!replaced) wrong.push(`${brand}/${user}: ${round} did not arrive`)
-  }
-  return wrong
+  return { wrong, reached: next }
 }
-
-const takesAway = (later: ProvedEvent, { user, at }: ProvedEvent): boolean =>
-  later.at > at && (later.what === 'link') === (later.user !== user)

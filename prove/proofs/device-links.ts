@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { postgresStore } from '../../bench/harness/stores.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { query } from '../../test/support/services/postgres.ts'
-import { expectedDevices, findWrongArrivals, lineOf, roundOf, usersOfBrand } from '../harness/device-events.ts'
+import { checkOrder, expectedDevices, lineOf, roundOf, usersOfBrand } from '../harness/device-events.ts'
 import { type DeviceTransport, startTransport } from '../harness/device-transport.ts'
 import { admin } from '../harness/http.ts'
 import { type NetworkProxy, startNetworkProxy } from '../harness/network-proxy.ts'
@@ -53,20 +53,12 @@ function proofOver(channel: ChannelName, needs: NonNullable<Proof['needs']>): Pr
         const parked = [...(await setup.failedAt('operator')), ...(await setup.failedAt('platform'))]
         assert.deepEqual(parked, [], 'no event was parked: all events were readable')
         const arrived = await setup.transport.readArrivals()
-        const wrong = findWrongArrivals(arrived, rounds)
-        assert.deepEqual(
-          wrong.slice(0, 10),
-          [],
-          `${wrong.length} events arrived out of order for their user, or not at all`,
-        )
-        const distinct = new Set(arrived.map(({ brand, user, round }) => `${brand}/${user}/${round}`)).size
-        return {
-          events: rounds * eventsInRound,
-          strikes: strikes.length,
-          published: distinct,
-          published_twice: arrived.length - distinct,
-          linked: expected.length,
-        }
+        const { wrong, reached } = checkOrder(arrived)
+        assert.deepEqual(wrong.slice(0, 10), [], `${wrong.length} events arrived out of order for their user`)
+        assert.equal(reached.size, eventsInRound)
+        for (const [user, next] of reached) assert.equal(next, rounds, `all events of ${user} arrived`)
+        const events = rounds * eventsInRound
+        return { events, strikes: strikes.length, published_twice: arrived.length - events, linked: expected.length }
       } finally {
         await setup.stop()
         await store.remove()

@@ -1,18 +1,12 @@
 // The operator's outbox: every link and unlink that the registry stores is published to the platform (§1.4, §6.1). The event
 // is put into the queue in the same commit and published from there, in order for each user, until it is accepted.
 
-import type { Outcome } from '../contract/outcome.ts'
 import { readUserKey, userKey } from '../queue/item-keys.ts'
 import { outboxLane } from '../queue/outbox-lane.ts'
 import type { Item, LaneService, Queue } from '../queue/queue.ts'
-import type { Database } from '../store/database.ts'
-import { op } from '../store/statement.ts'
 import type { DeviceMessage, DevicePublisher } from './device-channel.ts'
-import { stateOf } from './device-rows.ts'
-import { owner } from './ownership.ts'
 import { publishedRecord } from './published-record.ts'
 import type { OutboxWriter } from './registry.ts'
-import { selectStates } from './tables.ts'
 
 /** The platform to which the links of one brand are published. */
 export interface Publishing {
@@ -41,17 +35,13 @@ export const deviceLane = (brand: string): string => `${brand}/device-links`
  * platform is unavailable.
  *
  * @example
- * const outbox = createOutbox(queue, [{ brand: '1', publisher: restPublisher({ url, apiKey }) }], database)
+ * const outbox = createOutbox(queue, [{ brand: '1', publisher: restPublisher({ url, apiKey }) }])
  * const registry = createRegistry({ database, outbox })
  * outbox.start()
  */
-export function createOutbox(
-  queue: Queue,
-  publishings: readonly Publishing[],
-  database: Pick<Database, 'read'>,
-): Outbox {
+export function createOutbox(queue: Queue, publishings: readonly Publishing[]): Outbox {
   const byBrand = new Map(publishings.map((publishing) => [publishing.brand, publishing]))
-  const lanes = publishings.map((publishing) => serveLane(queue, publishing, database))
+  const lanes = publishings.map((publishing) => serveLane(queue, publishing))
   return {
     lanes,
     publishOps(events) {
@@ -81,43 +71,10 @@ export function createOutbox(
   }
 }
 
-function serveLane(
-  queue: Queue,
-  { brand, publisher, timeoutMs, retry }: Publishing,
-  database: Pick<Database, 'read'>,
-): LaneService {
+function serveLane(queue: Queue, { brand, publisher, timeoutMs, retry }: Publishing): LaneService {
   const { max, concurrency } = publisher
   const lane = outboxLane({ name: deviceLane(brand), max, concurrency, timeoutMs, retry })
-  return queue.serveLane(lane, async (items, context) => {
-    const replaced = await findReplaced(database, brand, items)
-    const published = items.filter((item) => !replaced.has(item))
-    const outcomes = published.length > 0 ? await publisher.publish(published.map(toMessage), context) : []
-    const outcomeOf = new Map(published.map((item, i) => [item, outcomes[i] as Outcome]))
-    return items.map((item) => outcomeOf.get(item) ?? replacedLink)
-  })
-}
-
-const replacedLink: Outcome = { category: 'successful', rule: 'replaced before it was published' }
-
-/** The links whose device belongs to another user or to nobody by now: the platform need not know that they existed. */
-async function findReplaced(
-  database: Pick<Database, 'read'>,
-  brand: string,
-  items: readonly Item[],
-): Promise<ReadonlySet<Item>> {
-  const links = items.flatMap((item) => {
-    const parts = readUserKey(item.key)
-    return parts?.kind === 'link' ? [{ item, userId: parts.userId, id: parts.id.slice(0, parts.id.indexOf('@')) }] : []
-  })
-  if (links.length === 0) return new Set()
-  const rows = links.map(({ id, userId }, ticket) => [ticket, brand, id, userId])
-  const states = await database.read(op(selectStates, rows))
-  return new Set(
-    states.flatMap((row) => {
-      const { item, userId } = links[row.ticket] as (typeof links)[number]
-      return row.link_at !== null && owner(stateOf({ userId }, row)) !== userId ? [item] : []
-    }),
-  )
+  return queue.serveLane(lane, (items, context) => publisher.publish(items.map(toMessage), context))
 }
 
 function toMessage({ lane, seq, key, text }: Item): DeviceMessage {

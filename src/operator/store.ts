@@ -38,7 +38,7 @@ export async function openStore(options: OperatorOptions): Promise<OperatorStore
   const { publish = [], status, site } = options
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
   const queue = createQueue(database)
-  const outbox = createOutbox(queue, publish, database)
+  const outbox = createOutbox(queue, publish)
   return {
     database,
     queue,

@@ -245,25 +245,3 @@ onEachEngine(
     )
   },
 )
-
-onEachEngine('a link that was replaced before it was published is not published', async (t, store) => {
-  const platform = await foreignPlatform(t)
-  await platform.close()
-  const first = await start(t, store, platform.url)
-  await first.devices.take([nextEvent({ token: 'moved' })])
-  await first.devices.take([nextEvent({ token: 'moved', userId: 'b' })])
-  await first.devices.take([nextEvent({ token: 'unlinked' })])
-  await first.devices.take([nextEvent({ token: 'unlinked', what: 'unlink' })])
-  await first.devices.take([nextEvent({ token: 'kept' })])
-  await first.stop()
-  const back = await foreignPlatform(t, undefined, platform.port)
-  await start(t, store, platform.url)
-  await until(() => back.accepted().length === 3, { awaited: 'three events are published' })
-  assert.deepEqual(
-    back
-      .accepted()
-      .map(({ what, body }) => `${what} ${body.tokens[0].token} ${body.user_id}`)
-      .sort(),
-    ['link kept a', 'link moved b', 'unlink unlinked a'],
-  )
-})
