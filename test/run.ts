@@ -16,7 +16,7 @@ const slowFiles = [
   'test/cli/*.test.ts',
 ]
 /** More than the machine has cores: a proof mostly waits. */
-const concurrency = 5
+const concurrency = 4
 
 // Most of the processor time of a test process is its start: it strips the types of the source and compiles it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compile')

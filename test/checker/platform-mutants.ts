@@ -385,7 +385,7 @@ export const platformMutants: readonly PlatformMutant[] = [
     fault: 'repeats after the same pause, always',
     check: 'pause.grows',
     mutate: (correct) => ({
-      pauseMs: (_, answer) => Math.max(150, answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),
+      pauseMs: (_, answer) => Math.max(500, answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),
     }),
   },
   {
