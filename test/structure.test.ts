@@ -231,3 +231,12 @@ test('no duration is measured with clock.now(), because the clock may be set: cl
     )
   assert.deepEqual(found, [])
 })
+
+test('each file that docs/architecture.md names exists', () => {
+  const page = readFileSync(join(src, '..', 'docs', 'architecture.md'), 'utf8')
+  const names = [...page.matchAll(/`([a-z0-9-]+\/[a-z0-9/*.-]+)`/g)].map((match) => match[1] as string)
+  const files = names.filter((name) => !name.startsWith('test/'))
+  assert.ok(files.length > 50, 'the files were found')
+  const missing = files.filter((name) => globSync([`${name}.ts`, name, `${name}/*.ts`], { cwd: src }).length === 0)
+  assert.deepEqual(missing, [])
+})

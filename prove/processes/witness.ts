@@ -1,4 +1,4 @@
-// The witness (design §9): a separate process that is never killed and appends every call of a provider to a file. Unlike our
+// The witness: a separate process that is never killed and appends every call of a provider to a file. Unlike our
 // tables with their unique keys, the file shows messages that were delivered twice.
 //
 // A call is one line {"messages":n,"pid":p} and n lines {"ref","id","brand","user"}. The witness appends the n lines with the

@@ -1,4 +1,4 @@
-// Loads a user's own code for settings such as `module: ./mine.ts` (design §3).
+// Loads a user's own code for settings such as `module: ./mine.ts`.
 
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,4 @@
-// The Delivery that fans a message out to the devices of its user, each through its own push service (design §5.4, §5.5).
+// The Delivery that fans a message out to the devices of its user, each through its own push service (docs/decisions.md).
 
 import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
 import type { Failed, Outcome } from '../contract/outcome.ts'

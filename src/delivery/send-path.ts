@@ -1,4 +1,4 @@
-// The send path, in the order of this file: receive → admit → claim → suppress → deliver → settle → answer (design §5).
+// The send path, in the order of this file: receive → admit → claim → suppress → deliver → settle → answer.
 // A single send is a batch of one message. New messages of one turn of the event loop are claimed together.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'

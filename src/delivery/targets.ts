@@ -1,4 +1,4 @@
-// The target devices of a message: all devices of its user, or the named targets that belong to this user now (design §5.4).
+// The target devices of a message: all devices of its user, or the named targets that belong to this user now (docs/decisions.md).
 
 import type { Failed } from '../contract/outcome.ts'
 import { refuseFailed } from '../contract/refusals.ts'

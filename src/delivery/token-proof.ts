@@ -1,4 +1,4 @@
-// Decides whether an answer is evidence against the token or against the credential (design §5, losing a fleet). Pure.
+// Decides whether an answer is evidence against the token or against the credential (docs/decisions.md). Pure.
 
 import type { DeviceAnswer } from '../providers/push-service.ts'
 

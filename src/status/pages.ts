@@ -1,4 +1,4 @@
-// Polling: the statuses in the order of their numbers, page by page (design §6, Cursors).
+// Polling: the statuses in the order of their numbers, page by page.
 //
 // A status gets its number after it was committed, so a number that a reader sees has all smaller numbers before it, however many
 // writers commit at the same time and in whatever order. The row of the counter is locked while numbers are assigned, so two

@@ -1,4 +1,4 @@
-// Suppression (design §5.3) over HTTP: checked right before the call, cached no longer than allowed.
+// Suppression (docs/decisions.md) over HTTP: checked right before the call, cached no longer than allowed.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

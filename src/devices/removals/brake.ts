@@ -1,4 +1,4 @@
-// The removal brake (design §5): one wrong setting must not unlink a whole fleet of devices. If the removals of a credential
+// The removal brake: one wrong setting must not unlink a whole fleet of devices. If the removals of a credential
 // within ten minutes exceed both a number and a share of its sends, no device is removed until a person confirms.
 
 export interface RemovalLimits {

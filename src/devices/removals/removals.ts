@@ -1,4 +1,4 @@
-// Removals: devices that were unlinked because a provider proved them dead (design §5, last paragraph). Each is kept for 30
+// Removals: devices that were unlinked because a provider proved them dead. Each is kept for 30
 // days with its reason and time, so that a mistaken removal can be reversed.
 
 import { justAfter, type Timestamp } from '../../contract/timestamp.ts'
