@@ -37,7 +37,9 @@ export const deviceTables: Migration = {
 
 export const deviceUserIndex: Migration = {
   name: 'devices/3',
-  statements: () => ['create index device_unlinks_user on device_unlinks (user_id, brand)'],
+  // With the device, a look-up of one unlink reads one entry by this index too, if PostgreSQL prefers it to the primary key. Without the
+  // device, it would read all unlinks of the user.
+  statements: () => ['create index device_unlinks_user on device_unlinks (user_id, brand, device)'],
 }
 
 /** Returns the operations that store these events. */

@@ -5,11 +5,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { findById, findByRef, findByUser } from '../../src/delivery/messages.ts'
+import { createRegistry, deviceMigrations } from '../../src/devices/registry.ts'
 import { operatorMigrations } from '../../src/operator/store.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { createStatusPages } from '../../src/status/pages.ts'
 import { statusMigrations } from '../../src/status/tables.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
+import { deviceOf } from '../suites/devices.ts'
 import { entriesPerLookUp } from '../support/index-reads.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 
@@ -99,4 +101,26 @@ test('a poll of statuses reads only index entries of its brands, also if Postgre
   }
   const page = await polls.first()
   assert.equal(page.restart === undefined && page.records.length, 5)
+})
+
+test('an unlink reads few index entries of a user with many unlinks, if its plan was made while the tables were empty', {
+  skip,
+}, async (t) => {
+  const url = await freshSchema()
+  const database = await openDatabase(url, { migrations: deviceMigrations })
+  t.after(() => database.close())
+  const registry = createRegistry({ database })
+  let unlinks = 0
+  const unlink = () => registry.take([deviceOf({ what: 'unlink', id: `d${++unlinks}`, at: '2026-06-01T12:00:00' })])
+  await unlink()
+  await query(
+    url,
+    `insert into devices select '1', 'd' || n, '2026-01-01T10:00:00', 'a', 'token', 'fcm_token', '', '', 'android', 'test'
+     from generate_series(1, ${rows / 10}) n;
+     insert into device_unlinks select '1', 'd' || n, 'a', '2026-01-01T09:00:00', 1 from generate_series(2, ${rows / 10}) n`,
+  )
+  const entries = await entriesPerLookUp(url, 'device_unlinks', unlink, mostEntries)
+  assert.ok(entries <= mostEntries, `${entries} index entries`)
+  const [row] = await query(url, `select count(*)::int as tokens from devices where token = ''`)
+  assert.equal(row?.tokens, unlinks - 1)
 })

@@ -82,7 +82,7 @@ async function ownerOf(registry: Registry, brand: string, token: string): Promis
 
 export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   const check = (title: string, run: (setup: RegistrySetup) => Promise<void>): void => {
-    test(`${engine}: ${title}`, { skip, timeout: 180_000 }, async (t) => {
+    test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
       const url = await fresh(t)
       const database = await openDatabase(url, { migrations: [...deviceMigrations, notes] })
       t.after(() => database.close())
