@@ -55,6 +55,8 @@ interface DeviceResult {
   readonly called: boolean
   /** The device, if its push service proved it dead and the brake allows the removal. */
   readonly dead?: Device
+  /** The device, if this is the first push to it that was accepted. */
+  readonly proven?: Device
 }
 
 /**
@@ -154,9 +156,11 @@ export function createDevices(options: DevicesOptions): Delivery {
     const id = idOf(device)
     if (!called) return { id, service: name, answer, called }
     brake?.recordSend(name)
+    if (answer.category === 'successful' && device.unproven)
+      return { id, service: name, answer, called, proven: device }
     const registered = device.linkedAt !== '' && source.unlink !== undefined
     if (!registered || !isProvenDead(answer, device.linkedAt)) return { id, service: name, answer, called }
-    if (brake && !brake.mayRemove(name, id, `${device.brand} ${device.userId}`))
+    if (brake && !brake.mayRemove(name, device))
       return { id, service: name, answer: removalStopped(answer as Failed), called }
     return { id, service: name, answer, called, dead: device }
   }
@@ -190,8 +194,10 @@ export function createDevices(options: DevicesOptions): Delivery {
     if (outcome.category === 'fatal' && results.every(isUntried)) return { ...outcome, untried: true }
     const at = clock.now()
     const rows = results.map(({ id, service, answer }) => deviceSendRow(message, id, service, answer, at))
+    const proven = results.flatMap(({ proven }) => proven ?? [])
     const writes = [
       op(insertDeviceSends, rows),
+      ...(proven.length > 0 ? (source.markProven?.(proven) ?? []) : []),
       ...(results.some(({ dead }) => dead) ? unlinkDead(message, results) : []),
     ]
     if (outcome.category !== 'successful') return { ...outcome, writes }

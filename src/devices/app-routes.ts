@@ -6,7 +6,7 @@ import { clock } from '../runtime/clock.ts'
 import { createRateLimiter } from '../runtime/rate-limiter.ts'
 import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import type { Device } from './device.ts'
-import type { Judge } from './device-event.ts'
+import { appOrigin, type Judge } from './device-event.ts'
 import { storeRecord } from './intake.ts'
 import { mostTokensPerDay, TooManyTokens, takeOwn } from './own-changes.ts'
 import type { Registry } from './registry.ts'
@@ -70,7 +70,7 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
           if (given !== userId) throw new HttpError(403, 'user_id is not the user of the subscriber token: omit it')
           const waitMs = limiter.consume(`${what} ${brand} ${userId}`, Math.max(1, tokens.length), clock.monotonic())
           if (waitMs > 0) throw rateLimitError(perMinute, waitMs)
-          const record = { user_id: userId, tokens, origin: 'app' }
+          const record = { user_id: userId, tokens, origin: appOrigin }
           const { accepted } = await serialize(`${brand} ${userId}`, () =>
             storeRecord(record, brand, { registry: ownRegistry(registryOf(brand)), what, judge, reaches, most }),
           )

@@ -6,6 +6,9 @@ import type { Device, DeviceKind } from './device.ts'
 import { deviceId } from './identity.ts'
 import { readSubscription } from './subscription.ts'
 
+/** The origin of the events that a user's app sends; the app cannot choose another. */
+export const appOrigin = 'app'
+
 /** One device was linked to a user, or unlinked from them. */
 export interface DeviceEvent {
   readonly what: 'link' | 'unlink'

@@ -21,6 +21,7 @@ export function deviceOf({
   app,
   environment,
   link_at,
+  unproven,
 }: DeviceRow): Device {
   return {
     brand,
@@ -31,6 +32,7 @@ export function deviceOf({
     ...(app !== '' && { app }),
     ...(environment !== '' && { environment: environment as 'production' | 'sandbox' }),
     linkedAt: link_at,
+    ...(unproven === 1 && { unproven: true }),
   }
 }
 

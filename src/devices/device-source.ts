@@ -26,5 +26,7 @@ export interface DeviceSource {
   revoked?(device: Device): boolean
   /** Returns the operations that unlink dead devices, each only if its link has not changed since it was read. */
   unlink?(devices: readonly Device[], why: string): readonly Op[]
+  /** Returns the operations that store that a push to each of these devices was accepted: none is `unproven` any more. */
+  markProven?(devices: readonly Device[]): readonly Op[]
   close?(): Promise<void>
 }

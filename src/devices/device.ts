@@ -19,4 +19,6 @@ export interface Device {
   readonly environment?: 'production' | 'sandbox'
   /** The timestamp of the current link in the registry. A removal applies only if the link still has this timestamp. */
   readonly linkedAt: string
+  /** Linked by its user's app, and no push service has accepted a push to it since. Such a token may be made up. */
+  readonly unproven?: true
 }

@@ -29,6 +29,7 @@ import {
   deviceTables,
   deviceUserIndex,
   type OwnRow,
+  proveDevicesOp,
   replacedReason,
   type StateRow,
   selectExcess,
@@ -37,10 +38,11 @@ import {
   selectOfUsers,
   selectOwn,
   selectStates,
+  unprovenDevices,
   writeOps,
 } from './tables.ts'
 
-export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables, deviceUserIndex]
+export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables, deviceUserIndex, unprovenDevices]
 
 export interface Registry extends DeviceSource {
   /**
@@ -60,6 +62,7 @@ export interface Registry extends DeviceSource {
   /** Forgets these devices, unless they were linked again meanwhile. */
   forgetEnded(rows: readonly OwnRow[]): Promise<void>
   unlink(devices: readonly Device[], why: string): readonly Op[]
+  markProven(devices: readonly Device[]): readonly Op[]
   /** Commits the operations of unlink(). */
   remove(devices: readonly Device[], why: string): Promise<void>
   revoked(device: Device): boolean
@@ -238,6 +241,8 @@ export function createRegistry(options: RegistryOptions): Registry {
     }),
 
     unlink,
+
+    markProven: (devices) => [proveDevicesOp(devices)],
 
     async remove(devices, why) {
       await database.commit(unlink(devices, why))

@@ -10,7 +10,9 @@
 import type { Timestamp } from '../contract/timestamp.ts'
 import type { Migration, Op, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import type { StampedEvent } from './device-event.ts'
+import type { Device } from './device.ts'
+import { appOrigin, type StampedEvent } from './device-event.ts'
+import { idOf } from './identity.ts'
 import { linkOrder } from './ownership.ts'
 
 export const deviceTables: Migration = {
@@ -42,6 +44,12 @@ export const deviceUserIndex: Migration = {
   statements: () => ['create index device_unlinks_user on device_unlinks (user_id, brand, device)'],
 }
 
+/** Rows from before this column count as proven. */
+export const unprovenDevices: Migration = {
+  name: 'devices/4',
+  statements: () => ['alter table devices add column unproven bigint not null default 0'],
+}
+
 /** Returns the operations that store these events. */
 export function writeOps(events: readonly StampedEvent[], now: number): readonly Op[] {
   const links: Value[][] = []
@@ -49,7 +57,8 @@ export function writeOps(events: readonly StampedEvent[], now: number): readonly
   for (const event of events) {
     const { brand, id, at, userId, token, kind, app, environment, channel, origin } = event
     if (event.what === 'unlink') unlinks.push(unlinkRow(event, now))
-    else links.push([brand, id, at, userId, token, kind, app, environment, channel, origin])
+    else
+      links.push([brand, id, at, userId, token, kind, app, environment, channel, origin, origin === appOrigin ? 1 : 0])
   }
   return [op(insertLinks, links), op(writeUnlinks, unlinks), clearTokensOp(events)]
 }
@@ -92,15 +101,33 @@ const insertLinks = statement({
     environment: 'text',
     channel: 'text',
     origin: 'text',
+    unproven: 'bigint',
   },
   text: (rows) => `
-    insert into devices (brand, device, ${linkColumns.join(', ')})
-    select g.brand, g.device, ${listed('g')} from (
+    insert into devices (brand, device, ${linkColumns.join(', ')}, unproven)
+    select g.brand, g.device, ${listed('g')}, g.unproven from (
       select l.*, row_number() over (partition by l.brand, l.device
         order by ${linkColumns.map((name) => `l.${name} desc`).join(', ')}) as place
       from ${rows} l) g
     where g.place = 1 order by g.brand, g.device ${greaterLink}`,
-  each: (values) => `insert into devices (brand, device, ${linkColumns.join(', ')}) values (${values}) ${greaterLink}`,
+  each: (values) =>
+    `insert into devices (brand, device, ${linkColumns.join(', ')}, unproven) values (${values}) ${greaterLink}`,
+})
+
+/** Returns the operation that stores that a push to each of these devices was accepted. A later link does not change it. */
+export const proveDevicesOp = (devices: readonly Device[]): Op =>
+  op(
+    proveDevices,
+    devices.map((device) => [device.brand, idOf(device)]),
+  )
+
+const proveDevices = statement({
+  name: 'prove_devices',
+  rank: 54,
+  columns: { brand: 'text', device: 'text' },
+  text: (rows) => `
+    update devices set unproven = 0 from ${rows} r
+    where devices.brand = r.brand and devices.device = r.device and devices.unproven = 1`,
 })
 
 const laterUnlink = `
@@ -192,6 +219,8 @@ export interface DeviceRow {
   readonly environment: string
   readonly channel: string
   readonly origin: string
+  /** 1: see Device.unproven. */
+  readonly unproven: number
 }
 
 /** Reads the devices of these users, the most recently linked first. */
@@ -200,7 +229,7 @@ export const selectOfUsers = statement<DeviceRow>({
   rank: 90,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) => `
-    select d.brand, d.device, ${listed('d')}
+    select d.brand, d.device, ${listed('d')}, d.unproven
     from ${rows} r
     join devices d on d.brand = r.brand and d.user_id = r.user_id
     left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
@@ -243,7 +272,7 @@ export const selectExcess = statement<DeviceRow & { ticket: number }>({
   columns: { ticket: 'bigint', brand: 'text', user_id: 'text', most: 'bigint' },
   route: 'ticket',
   text: (rows) => `
-    select x.ticket, x.brand, x.device, ${listed('x')} from (
+    select x.ticket, x.brand, x.device, ${listed('x')}, x.unproven from (
       select r.ticket, r.most, d.*,
         row_number() over (partition by r.ticket order by d.link_at desc, d.device) as place
       from (select s.* from ${rows} s where (
@@ -265,7 +294,7 @@ export const selectHolders = statement<HolderRow>({
   rank: 90,
   columns: { brand: 'text', device: 'text' },
   text: (rows) => `
-    select r.brand, r.device, ${listed('d')},
+    select r.brand, r.device, ${listed('d')}, d.unproven,
       case when d.link_at is not null and (u.at is null or u.at < d.link_at) then 1 else 0 end as held
     from ${rows} r
     left join devices d on d.brand = r.brand and d.device = r.device

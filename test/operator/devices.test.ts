@@ -10,7 +10,7 @@ import type { DeviceAnswer } from '../../src/providers/push-service.ts'
 import { on } from '../../src/runtime/events.ts'
 import { subscription } from '../devices/subscription.ts'
 import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
-import { accepted, witnessService } from '../support/push-services.ts'
+import { accepted, gone, witnessService } from '../support/push-services.ts'
 import { type Answer, adminKey, element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -52,6 +52,46 @@ onEachEngine('an app links and unlinks the devices of its user, in the brand of 
   assert.equal((await devicesOf(url, '2')).length, 1)
   assert.equal((await post(`${url}/app/devices/unlink`, { tokens: [] }, undefined, one)).text, '{"accepted":0}')
 })
+
+onEachEngine(
+  'made-up tokens of many users do not stop the removals; tokens that accepted a push before do',
+  async (t, store) => {
+    let answer: DeviceAnswer = gone
+    const service = witnessService('fcm_token', () => answer)
+    const push = { devices: { source: 'registry', services: [service] } } as const
+    const { url } = await startOperator(t, { store, app, adminKeys, push })
+    const pushTo = (user: string): Promise<Answer[]> =>
+      Promise.all(
+        Array.from({ length: 110 }, (_, i) =>
+          post(`${url}/channels/push/single`, element({ user_id: `${user}-${i}` })),
+        ),
+      )
+    const linkAll = (user: string): Promise<Answer[]> =>
+      Promise.all(
+        Array.from({ length: 110 }, async (_, i) =>
+          post(
+            `${url}/app/devices/link`,
+            { tokens: [fcm(`${user}-${i}`)] },
+            undefined,
+            await bearer('1', `${user}-${i}`),
+          ),
+        ),
+      )
+    const stopped = async (): Promise<boolean> => (await get(`${url}/admin/devices/removals`)).body.services[0].stopped
+    await linkAll('made-up')
+    await pushTo('made-up')
+    assert.equal(await stopped(), false)
+    assert.deepEqual(await devicesOf(url, '1', 'made-up-0'), [])
+
+    await linkAll('real')
+    answer = accepted
+    await pushTo('real')
+    await linkAll('real')
+    answer = gone
+    await pushTo('real')
+    assert.equal(await stopped(), true)
+  },
+)
 
 onSqlite('an app cannot act for another user, and the clock of its device does not matter', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })

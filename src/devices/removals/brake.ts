@@ -27,8 +27,7 @@ export function exceedsLimits({ removals, sends }: Tally, { devices, share }: Re
 }
 
 /**
- * Sends and removals of one credential, for each of the last minutes, about ten. Of each user one removal counts: a few users who
- * link made-up tokens must not stop the removals of all.
+ * Sends and removals of one credential, for each of the last minutes, about ten. Of each user one removal counts.
  */
 export interface Window {
   recordSend(now: number): void

@@ -7,6 +7,8 @@ import { random } from '../../runtime/random.ts'
 import type { Database, Value } from '../../store/database.ts'
 import { op } from '../../store/statement.ts'
 import { StoreUnavailable } from '../../store/store-unavailable.ts'
+import type { Device } from '../device.ts'
+import { idOf } from '../identity.ts'
 import {
   createWindow,
   exceedsLimits,
@@ -46,8 +48,8 @@ export interface RemovalState {
 export interface Brake {
   /** Counts a call of a push service, whatever the answer was. */
   recordSend(service: string): void
-  /** Whether this device of this user, which its push service proved dead, may be removed. */
-  mayRemove(service: string, device: string, user: string): boolean
+  /** Whether this device, which its push service proved dead, may be removed. */
+  mayRemove(service: string, device: Device): boolean
 }
 
 export interface RemovalKeeper extends Brake {
@@ -107,17 +109,20 @@ export function createRemovalKeeper({
     return sum([window.sumSince(since), ...otherTallies.filter(({ minute }) => minute >= since)])
   }
 
-  function mayRemove(service: string, device: string, user: string): boolean {
+  function mayRemove(service: string, device: Device): boolean {
     const brake = brakeOf(service)
     if (!started || isStopped(brake)) return false
-    if ((brake.row?.allowed_until ?? 0) > now() || !brake.window.wouldCount(device, user)) return true
+    const [id, user] = [idOf(device), `${device.brand} ${device.userId}`]
+    // Users who link made-up tokens must not stop the removals of all.
+    if (device.unproven) return true
+    if ((brake.row?.allowed_until ?? 0) > now() || !brake.window.wouldCount(id, user)) return true
     const { sends, removals } = countRecent(brake)
     const tally = { sends, removals: removals + 1 }
     if (exceedsLimits(tally, limits)) {
       stopRemoving(service, brake, tally)
       return false
     }
-    brake.window.recordRemoval(device, user, now())
+    brake.window.recordRemoval(id, user, now())
     brake.changed = true
     return true
   }

@@ -73,7 +73,7 @@ export interface RemovalFilter {
   readonly restorable?: boolean
 }
 
-export interface RemovalRow extends DeviceRow {
+export interface RemovalRow extends Omit<DeviceRow, 'unproven'> {
   /** The time of the unlink. */
   readonly at: Timestamp
   readonly why: string

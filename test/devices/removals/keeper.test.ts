@@ -2,12 +2,14 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { Device } from '../../../src/devices/device.ts'
 import { minuteMs } from '../../../src/devices/removals/brake.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../../../src/devices/removals/keeper.ts'
 import { operatorMigrations } from '../../../src/operator/store.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/open-database.ts'
-import { onEachEngine, onPostgres } from '../../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../../support/engines.ts'
+import { device } from '../../support/push-services.ts'
 import { event, until } from '../../support/wait.ts'
 
 async function open(t: TestContext, store: string): Promise<Database> {
@@ -21,12 +23,14 @@ async function startKeeper(t: TestContext, database: Database, now: () => number
   t.after(() => keeper.stop())
   return keeper
 }
+const deviceOf = (i: number, over: Partial<Device> = {}): Device =>
+  device({ userId: `user ${i}`, token: `device ${i}`, ...over })
 /** Requests `count` removals, each after a send. @returns the number of allowed removals */
 function remove(brake: RemovalKeeper, service: string, from: number, count: number): number {
   let allowed = 0
   for (let i = from; i < from + count; i++) {
     brake.recordSend(service)
-    if (brake.mayRemove(service, `device ${i}`, `user ${i}`)) allowed++
+    if (brake.mayRemove(service, deviceOf(i))) allowed++
   }
   return allowed
 }
@@ -62,11 +66,18 @@ onEachEngine(
 
 onEachEngine('a device that is removed several times counts once; sends raise the limit', async (t, store) => {
   const brake = await startKeeper(t, await open(t, store))
-  for (let i = 0; i < 100; i++) assert.equal(brake.mayRemove('fcm', 'the same', 'a user'), true)
+  for (let i = 0; i < 100; i++) assert.equal(brake.mayRemove('fcm', deviceOf(1_000)), true)
   assert.equal(remove(brake, 'fcm', 0, 99), 99)
   for (let i = 0; i < 1_009 - 99; i++) brake.recordSend('fcm')
   assert.equal(remove(brake, 'fcm', 100, 1), 1, '101 of 1,010 is not more than a tenth')
   assert.equal(remove(brake, 'fcm', 101, 1), 0, '102 of 1,011 is')
+})
+
+onSqlite('tokens of apps that never accepted a push do not stop the removals', async (t, store) => {
+  const brake = await startKeeper(t, await open(t, store))
+  for (let i = 0; i < 1_000; i++) assert.equal(brake.mayRemove('fcm', deviceOf(i, { unproven: true })), true)
+  assert.equal(remove(brake, 'fcm', 0, 101), 100)
+  assert.equal(brake.mayRemove('fcm', deviceOf(1_000, { unproven: true })), false, 'a stop applies to all devices')
 })
 
 onEachEngine('removals older than eleven minutes, or allowed by a confirmation, do not count', async (t, store) => {
@@ -83,7 +94,7 @@ onEachEngine('removals older than eleven minutes, or allowed by a confirmation, 
 
 onEachEngine('no device is removed before the stored stops are read', async (t, store) => {
   const brake = createRemovalKeeper({ database: await open(t, store) })
-  assert.equal(brake.mayRemove('fcm', 'a', 'a user'), false)
+  assert.equal(brake.mayRemove('fcm', deviceOf(1)), false)
 })
 
 onPostgres('a stop by one process and a confirmation at another take effect in all processes', async (t, store) => {
