@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import test from 'node:test'
+import { commitOrder } from '../src/store/order.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
 
@@ -239,4 +240,31 @@ test('each file that docs/architecture.md names exists', () => {
   assert.ok(files.length > 50, 'the files were found')
   const missing = files.filter((name) => globSync([`${name}.ts`, name, `${name}/*.ts`], { cwd: src }).length === 0)
   assert.deepEqual(missing, [])
+})
+
+test('each statement that changes rows has its place in the order of a commit, and each place has a statement', () => {
+  const changing = new Set<string>()
+  const all = new Set<string>()
+  for (const file of globSync('**/*.ts', { cwd: src })) {
+    const text = readFileSync(join(src, file), 'utf8')
+    for (const [definition, name] of text.matchAll(
+      /\b(?:statement|insertNew)(?:<[^(]*>)?\(\{\s*name: '(\w+)'[\s\S]*?\n *\}\)/g,
+    )) {
+      all.add(name as string)
+      if (/insertNew|\binsert into\b|\bupdate \w+ set\b|\bdelete from\b/.test(definition)) changing.add(name as string)
+    }
+    for (const [, name] of text.matchAll(/\b(?:deleteRange|settleRanges)\('(\w+)'/g)) changing.add(name as string)
+  }
+  assert.ok(changing.size > 80, 'the statements were found')
+  assert.deepEqual(
+    [...changing].filter((name) => !commitOrder.includes(name)),
+    [],
+  )
+  // Names that are made at run time: a statement for each table of counts, and for each field of the CRM.
+  const made = /^(merge|forget)_\w+_counts$|^correct_|^forget_(refusals|device_sends)$/
+  assert.deepEqual(
+    commitOrder.filter((name) => !changing.has(name) && !all.has(name) && !made.test(name)),
+    [],
+  )
+  assert.equal(new Set(commitOrder).size, commitOrder.length)
 })

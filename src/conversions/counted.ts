@@ -42,7 +42,6 @@ export const countedMigrations: readonly Migration[] = [
 // The stage only rises, and `failed` is only set: the order of the calls does not matter.
 const upsertConversions = statement({
   name: 'upsert_conversions',
-  rank: 66,
   columns: {
     lane: 'text',
     ref: 'text',
@@ -89,7 +88,6 @@ export interface ConversionCount {
 
 const selectCounts = statement<{ name: string; messages: number }>({
   name: 'select_conversion_counts',
-  rank: 67,
   columns: { lane: 'text', first: 'text', after: 'text' },
   text: (rows) => `
     select c.name, sum(c.n) as messages from ${rows} r
@@ -115,7 +113,6 @@ export async function readConversionCounts(
 
 const deleteConversions = statement<{ ref: string }>({
   name: 'forget_conversions',
-  rank: 67,
   columns: { before: 'bigint', most: 'bigint' },
   text: (rows) => `
     delete from conversions where (lane, ref) in (

@@ -118,7 +118,6 @@ const shownStage = ({ stage, failed }: Row): Conversion['stage'] =>
 
 const selectDay = statement<Row>({
   name: 'list_conversions',
-  rank: 67,
   columns: { day: 'bigint', lane: 'text', after: 'text', most: 'bigint' },
   text: (rows) => `
     select c.ref, c.activity, c.action, c.stage, c.failed from conversions c
@@ -129,7 +128,6 @@ const selectDay = statement<Row>({
 
 const selectNextDay = statement<{ day: number | null }>({
   name: 'next_day_of_conversions',
-  rank: 67,
   columns: { since: 'bigint', until: 'bigint' },
   text: (rows) => `
     select min(c.day) as day from conversions c

@@ -54,7 +54,6 @@ export interface ReportedStatus extends LaneRef {
 // Before `insertReported`: the row is locked until the statuses are committed, so that removeAwaited() cannot overlook them.
 export const insertAwaited = statement({
   name: 'insert_awaited_identifiers',
-  rank: 60,
   columns: { lane: 'text', ref: 'text', since: 'bigint' },
   text: (rows) => `
     insert into awaited_identifiers (lane, ref, since, reports)
@@ -72,7 +71,6 @@ export interface Awaited extends LaneRef {
 
 export const selectAwaited = statement<Awaited>({
   name: 'select_awaited_identifiers',
-  rank: 60,
   columns: { lane: 'text', ref: 'text', most: 'bigint' },
   text: (rows) => `
     select a.lane, a.ref, a.since, a.reports from awaited_identifiers a
@@ -83,7 +81,6 @@ export const selectAwaited = statement<Awaited>({
 /** Counts the identifiers of a lane, up to `most`. */
 export const countAwaited = statement<{ awaited: number }>({
   name: 'count_awaited_identifiers',
-  rank: 60,
   columns: { lane: 'text', most: 'bigint' },
   text: (rows) => `
     select count(*) as awaited from (
@@ -94,7 +91,6 @@ export const countAwaited = statement<{ awaited: number }>({
 /** Deletes the rows for which no further status has arrived since they were read. */
 export const deleteAwaited = statement<LaneRef>({
   name: 'delete_awaited_identifiers',
-  rank: 61,
   columns: { lane: 'text', ref: 'text', reports: 'bigint' },
   text: (rows) => `
     delete from awaited_identifiers where (lane, ref, reports) in (select r.lane, r.ref, r.reports from ${rows} r)
@@ -103,7 +99,6 @@ export const deleteAwaited = statement<LaneRef>({
 
 export const insertReported = statement({
   name: 'insert_reported_statuses',
-  rank: 62,
   columns: { lane: 'text', ref: 'text', status: 'text', at: 'text', meta: 'text', received_at: 'bigint' },
   // The statuses of several callers may be equal: the first one counts.
   text: (rows) => `
@@ -117,7 +112,6 @@ export const insertReported = statement({
 
 export const selectReported = statement<ReportedStatus>({
   name: 'select_reported_statuses',
-  rank: 63,
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
     select s.lane, s.ref, s.status, s.at, s.meta from ${rows} r cross join reported_statuses s
@@ -126,7 +120,6 @@ export const selectReported = statement<ReportedStatus>({
 
 export const deleteReported = statement({
   name: 'delete_reported_statuses',
-  rank: 63,
   columns: { lane: 'text', ref: 'text', status: 'text' },
   text: (rows) => `
     delete from reported_statuses where (lane, ref, status) in (select r.lane, r.ref, r.status from ${rows} r)`,
@@ -135,7 +128,6 @@ export const deleteReported = statement({
 /** The operator's meta contains the activity record of the user. */
 export const eraseMeta = statement({
   name: 'erase_reported_meta',
-  rank: 63,
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
     update reported_statuses set meta = null where (lane, ref) in (select r.lane, r.ref from ${rows} r)`,
@@ -143,7 +135,6 @@ export const eraseMeta = statement({
 
 export const forgetReported = statement<LaneRef>({
   name: 'forget_reported_statuses',
-  rank: 64,
   columns: { before: 'bigint', most: 'bigint' },
   text: (rows) => `
     delete from reported_statuses where (lane, ref, status) in (
@@ -154,14 +145,12 @@ export const forgetReported = statement<LaneRef>({
 
 export const selectCursor = statement<{ cursor: string }>({
   name: 'select_status_cursor',
-  rank: 65,
   columns: { lane: 'text' },
   text: (rows) => `select c.cursor from ${rows} r join status_cursors c on c.lane = r.lane`,
 })
 
 export const upsertCursor = statement({
   name: 'upsert_status_cursor',
-  rank: 65,
   columns: { lane: 'text', cursor: 'text', at: 'bigint' },
   text: (rows) => `
     insert into status_cursors (lane, cursor, at) select r.lane, r.cursor, r.at from ${rows} r where true

@@ -25,7 +25,6 @@ export const deviceSendMigrations: readonly Migration[] = [
 /** Inserting a row again changes nothing: a settle is repeated if its commit is in doubt. */
 export const insertDeviceSends = insertNew({
   name: 'insert_device_sends',
-  rank: 32,
   table: 'device_sends',
   key: 'brand, ref, attempt, device, at',
   columns: {
@@ -88,7 +87,6 @@ export function deviceSendRow(
 /** The results of a message at its devices, oldest first. */
 export const listDeviceSends = statement<DeviceSend>({
   name: 'list_device_sends',
-  rank: 93,
   columns: { brand: 'text', ref: 'text' },
   text: (rows) => `
     select s.attempt, s.device, s.service, s.category, s.rule, s.provider_id, s.error, s.answer, s.uncertain, s.at

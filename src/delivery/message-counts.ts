@@ -26,7 +26,6 @@ export interface MessageCount {
 /** The counts of each brand: read with `database.read(op(countMessages, [[]]))`. */
 export const countMessages = statement<MessageCount>({
   name: 'count_messages',
-  rank: 90,
   columns: {},
   text: () => `
     select c.scope as brand, c.name, sum(c.n) as n from message_counts c group by c.scope, c.name order by 1, 2`,

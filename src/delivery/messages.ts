@@ -58,7 +58,6 @@ export const messageMigrations: readonly Migration[] = [
 /** Claims new messages. A message that was seen before has a row already, which stays as it is. */
 export const claimMessages = statement<{ complete: number }>({
   name: 'claim_messages',
-  rank: 10,
   columns: {
     brand: 'text',
     key: 'text',
@@ -91,7 +90,6 @@ export interface ClaimedBefore {
 /** The rows of these keys. */
 export const selectMessages = statement<ClaimedBefore>({
   name: 'select_messages',
-  rank: 11,
   columns: { brand: 'text', key: 'text' },
   text: (rows) => `
     select m.brand, m.key, m.ref, m.state, m.attempt, m.owner
@@ -104,7 +102,6 @@ export const selectMessages = statement<ClaimedBefore>({
  */
 export const takeOverMessages = statement<{ ref: string; attempt: number }>({
   name: 'take_over',
-  rank: 12,
   columns: {
     ref: 'text',
     state: 'text',
@@ -132,7 +129,6 @@ export const takeOverMessages = statement<{ ref: string; attempt: number }>({
  */
 export const settleMessages = statement({
   name: 'settle_messages',
-  rank: 30,
   columns: {
     first: 'text',
     last: 'text',
@@ -156,7 +152,6 @@ export const settleMessages = statement({
 /** A success replaces any other state: the message was delivered, even if another process has taken it over meanwhile. */
 export const settleLateSuccesses = statement({
   name: 'settle_late_successes',
-  rank: 31,
   columns: { ref: 'text', rule: 'text', call: 'text', updated_at: 'bigint' },
   text: (rows) => `
     update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at
@@ -167,7 +162,6 @@ export const settleLateSuccesses = statement({
 /** Changes nothing. While the brand of a message is moved, the store refuses this, and with it the commit. */
 export const touchMessages = statement({
   name: 'touch_messages',
-  rank: 32,
   columns: { ref: 'text' },
   text: (rows) => `
     update messages set updated_at = messages.updated_at from ${rows} r where messages.ref = r.ref`,
@@ -193,7 +187,6 @@ const columns = `m.brand, m.key, m.ref, m.user_id, m.state, m.attempt, m.uncerta
 
 const selectByRef = statement<MessageRow>({
   name: 'find_messages_by_ref',
-  rank: 90,
   columns: { brand: 'text', ref: 'text' },
   text: (rows) => `select ${columns} from ${rows} r join messages m on m.ref = r.ref and m.brand || '' = r.brand`,
 })
@@ -212,7 +205,6 @@ export async function findByRef(
 // in that order, 7 s for ten million.
 const selectById = statement<MessageRow>({
   name: 'find_messages_by_id',
-  rank: 90,
   columns: { brand: 'text', first: 'text', after: 'text' },
   text: (rows) => `
     select ${columns} from ${rows} r join messages m on m.brand = r.brand and m.key >= r.first and m.key < r.after`,
@@ -235,7 +227,6 @@ export async function findById(
 // join, it reads the index of the whole brand.
 const selectByUser = statement<MessageRow>({
   name: 'find_messages_by_user',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text', before: 'text', most: 'bigint' },
   text: (rows) => `
     with recursive chunks (brand, user_id, before, chunk) as (

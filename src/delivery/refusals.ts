@@ -22,7 +22,6 @@ export const refusalMigrations: readonly Migration[] = [
 
 export const insertRefusals = insertNew({
   name: 'insert_refusals',
-  rank: 31,
   table: 'refusals',
   key: 'brand, ref, attempt, at',
   columns: {
@@ -64,7 +63,6 @@ export interface Refusal {
 /** The attempts of a message that did not succeed, oldest first. */
 export const listRefusals = statement<Refusal>({
   name: 'list_refusals',
-  rank: 92,
   columns: { brand: 'text', ref: 'text' },
   text: (rows) => `
     select f.attempt, f.at, f.category, f.reason, f.error, f.rule, f.answer, f.call, f.uncertain

@@ -22,7 +22,6 @@ export const requestMigrations: readonly Migration[] = [
 /** Stores requests without a condition: for messages that begin another attempt. */
 const insertRequests = insertNew({
   name: 'insert_requests',
-  rank: 21,
   table: 'requests',
   key: 'id',
   columns: { id: 'text', text: 'text', tracking: 'text' },
@@ -31,7 +30,6 @@ const insertRequests = insertNew({
 /** Stores a request only if it has a new message: a request that is repeated is not stored again. */
 const insertClaimedRequests = statement({
   name: 'insert_claimed_requests',
-  rank: 20,
   columns: { id: 'text', text: 'text', tracking: 'text', first: 'text', last: 'text' },
   text: (rows) => `
     insert into requests (id, text, tracking)
@@ -83,7 +81,6 @@ const requestRow = ({ id, text }: Request, { context }: Message): Value[] => [
 
 const selectRequests = statement<{ id: string; text: string; tracking: string | null }>({
   name: 'select_requests',
-  rank: 92,
   columns: { id: 'text' },
   text: (rows) => `select q.id, q.text, q.tracking from ${rows} r join requests q on q.id = r.id`,
 })
@@ -99,7 +96,6 @@ export async function readRequest(
 
 const replaceText = statement<{ id: string }>({
   name: 'replace_request_text',
-  rank: 22,
   columns: { id: 'text', was: 'text', text: 'text' },
   route: 'id',
   text: (rows) => `

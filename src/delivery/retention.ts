@@ -9,7 +9,6 @@ import { op, statement } from '../store/statement.ts'
 /** Identifiers begin with their time, so the oldest messages are at the start of the index `messages_ref`. */
 const deleteMessages = statement<{ gone: number }>({
   name: 'forget_messages',
-  rank: 60,
   columns: { before: 'text', updated_before: 'bigint', most: 'bigint' },
   text: (rows) => `
     delete from messages where ref in (
@@ -19,10 +18,9 @@ const deleteMessages = statement<{ gone: number }>({
     returning 1 as gone`,
 })
 
-const deleteEvidence = (table: 'refusals' | 'device_sends', rank: number) =>
+const deleteEvidence = (table: 'refusals' | 'device_sends') =>
   statement<{ gone: number }>({
     name: `forget_${table}`,
-    rank,
     columns: { brand: 'text', before: 'text', most: 'bigint' },
     text: (rows) => `
       delete from ${table} where (brand, ref) in (
@@ -31,12 +29,11 @@ const deleteEvidence = (table: 'refusals' | 'device_sends', rank: number) =>
         order by e.ref limit (select r.most from ${rows} r))
       returning 1 as gone`,
   })
-const deleteRefusals = deleteEvidence('refusals', 61)
-const deleteDeviceSends = deleteEvidence('device_sends', 62)
+const deleteRefusals = deleteEvidence('refusals')
+const deleteDeviceSends = deleteEvidence('device_sends')
 
 const deleteRequests = statement<{ gone: number }>({
   name: 'forget_requests',
-  rank: 63,
   columns: { before: 'text', most: 'bigint' },
   text: (rows) => `
     delete from requests where id in (
@@ -47,7 +44,6 @@ const deleteRequests = statement<{ gone: number }>({
 
 const selectBrands = statement<{ brand: string }>({
   name: 'brands_with_messages',
-  rank: 64,
   columns: {},
   text: () => 'select distinct c.scope as brand from message_counts c',
 })

@@ -39,7 +39,6 @@ export function forgetOps(
 
 const selectOld = statement<{ brand: string; device: string; user_id: string }>({
   name: 'select_old_device_unlinks',
-  rank: 90,
   columns: { before: 'bigint', most: 'bigint' },
   text: (rows) => `
     select u.brand, u.device, u.user_id from device_unlinks u
@@ -52,7 +51,6 @@ const oldUnlink = { brand: 'text', device: 'text', user_id: 'text', before: 'big
 /** Deletes the links that these unlinks ended. */
 const deleteEnded = statement({
   name: 'delete_ended_devices',
-  rank: 56,
   columns: oldUnlink,
   text: (rows) => `
     delete from devices where (brand, device) in (
@@ -64,7 +62,6 @@ const deleteEnded = statement({
 /** Deletes these unlinks, except one that was renewed meanwhile or still ends a link. */
 const deleteUnlinks = statement({
   name: 'delete_old_device_unlinks',
-  rank: 57,
   columns: oldUnlink,
   text: (rows) => `
     delete from device_unlinks where (brand, device, user_id) in (
@@ -84,7 +81,6 @@ export async function forgetRemovals(database: Database, before: number): Promis
 
 const deleteRemovals = statement<{ brand: string; device: string }>({
   name: 'delete_old_device_removals',
-  rank: 58,
   columns: { before: 'bigint', most: 'bigint' },
   text: (rows) => `
     delete from device_removals where (brand, device, user_id, at) in (

@@ -89,7 +89,6 @@ const greaterLink = `
 // Rows are written in the order of their keys, so that two processes that write the same devices do not deadlock.
 const insertLinks = statement({
   name: 'insert_device_links',
-  rank: 50,
   columns: {
     brand: 'text',
     device: 'text',
@@ -123,7 +122,6 @@ export const proveDevicesOp = (devices: readonly Device[]): Op =>
 
 const proveDevices = statement({
   name: 'prove_devices',
-  rank: 54,
   columns: { brand: 'text', device: 'text' },
   text: (rows) => `
     update devices set unproven = 0 from ${rows} r
@@ -136,7 +134,6 @@ const laterUnlink = `
 
 export const writeUnlinks = statement({
   name: 'insert_device_unlinks',
-  rank: 51,
   columns: { brand: 'text', device: 'text', user_id: 'text', at: 'text', seen_at: 'bigint' },
   text: (rows) => `
     insert into device_unlinks (brand, device, user_id, at, seen_at)
@@ -151,7 +148,6 @@ export const replacedReason = 'replaced: '
 
 const clearTokens = statement({
   name: 'clear_device_tokens',
-  rank: 53,
   columns: { brand: 'text', device: 'text' },
   // Sub-selects and no joins, so that PostgreSQL finds each row by its key, whatever plan it made while the tables were empty.
   text: (rows) => `
@@ -184,7 +180,6 @@ export interface StateRow {
 /** Reads the states from before the writes of the same commit. */
 export const selectStates = statement<StateRow>({
   name: 'select_device_states',
-  rank: 49,
   columns: { ticket: 'bigint', brand: 'text', device: 'text', user_id: 'text' },
   route: 'ticket',
   text: (rows) => `
@@ -198,7 +193,6 @@ export const selectStates = statement<StateRow>({
 /** Reads the time of the last event of each device, of any user; '' if there was none. */
 export const selectLast = statement<{ ticket: number; last: Timestamp }>({
   name: 'select_last_device_events',
-  rank: 90,
   columns: { ticket: 'bigint', brand: 'text', device: 'text' },
   text: (rows) => `
     select x.ticket, case when x.linked > x.unlinked then x.linked else x.unlinked end as last
@@ -226,7 +220,6 @@ export interface DeviceRow {
 /** Reads the devices of these users, the most recently linked first. */
 export const selectOfUsers = statement<DeviceRow>({
   name: 'select_devices_of_users',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) => `
     select d.brand, d.device, ${listed('d')}, d.unproven
@@ -248,7 +241,6 @@ export interface OwnRow extends Pick<DeviceRow, 'brand' | 'device' | 'user_id' |
 
 export const selectOwn = statement<OwnRow>({
   name: 'select_own_devices',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) => `
     select d.brand, d.device, d.user_id, d.link_at, d.token, d.kind, d.app, d.environment, d.channel,
@@ -268,7 +260,6 @@ export const selectOwn = statement<OwnRow>({
 /** Reads the devices beyond each user's limit, at most 1,000, after the writes of the same commit. Counts by the index. */
 export const selectExcess = statement<DeviceRow & { ticket: number }>({
   name: 'select_excess_devices',
-  rank: 54,
   columns: { ticket: 'bigint', brand: 'text', user_id: 'text', most: 'bigint' },
   route: 'ticket',
   text: (rows) => `
@@ -291,7 +282,6 @@ export interface HolderRow extends DeviceRow {
 /** Reads the holders of these devices; a device that was never seen is absent. */
 export const selectHolders = statement<HolderRow>({
   name: 'select_device_holders',
-  rank: 90,
   columns: { brand: 'text', device: 'text' },
   text: (rows) => `
     select r.brand, r.device, ${listed('d')}, d.unproven,

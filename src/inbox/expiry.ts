@@ -60,7 +60,6 @@ interface Expired {
 
 const selectExpired = statement<Expired>({
   name: 'select_expired_inbox',
-  rank: 90,
   columns: { now: 'bigint', most: 'bigint', excluded: 'text' },
   text: (rows) => `
     select i.brand, i.ref, i.expires_at, i.seen_at from inbox i
@@ -71,7 +70,6 @@ const selectExpired = statement<Expired>({
 
 const noteExpiry = statement({
   name: 'note_inbox_expiry',
-  rank: 44,
   columns: { brand: 'text', ref: 'text' },
   text: (rows) => `
     update inbox set expiry_recorded = 1 from ${rows} r where inbox.brand = r.brand and inbox.ref = r.ref`,

@@ -141,10 +141,9 @@ const changing = (rows: string): string => `
   ${rows} r join inbox i on i.brand = r.brand and i.user_id = r.user_id and i.seq >= r.first and i.seq <= r.last
     and (${marks.map((mark, n) => `(r.${mark} = 1 and i.${markColumns[n]} is null)`).join(' or ')})`
 
-// After the numbers of new notifications (rank 40, 41), which have locked the rows of the users in order.
+// After the numbers of new notifications in the same commit, which have locked the rows of the users in order.
 const reserveChanges = statement({
   name: 'count_up_inbox_changes',
-  rank: 42,
   columns,
   text: (rows) => `
     update inbox_users set last = inbox_users.last + c.n
@@ -156,7 +155,6 @@ const reserveChanges = statement({
 
 const setMarks = statement({
   name: 'mark_inbox',
-  rank: 43,
   columns,
   text: (rows) => `
     update inbox set changed = c.changed,
@@ -174,7 +172,6 @@ const markable = ['ref', 'seq', ...markColumns].map((column) => `i.${column}`).j
 
 const selectByRef = statement<Markable>({
   name: 'select_inbox_marks_by_ref',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text', ref: 'text' },
   route: 'ref',
   text: (rows) => `
@@ -183,7 +180,6 @@ const selectByRef = statement<Markable>({
 
 const selectRange = statement<Markable>({
   name: 'select_inbox_marks',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text', first: 'bigint', last: 'bigint' },
   text: (rows) => `
     select ${markable} from ${rows} r
@@ -192,7 +188,6 @@ const selectRange = statement<Markable>({
 
 const selectFirst = statement<{ first: number | null }>({
   name: 'select_inbox_first',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text', after: 'bigint', last: 'bigint' },
   text: (rows) => `
     select min(i.seq) as first from ${rows} r

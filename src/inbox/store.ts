@@ -113,7 +113,6 @@ export function reserveNumbersOp(brand: string, userId: string, count: number): 
 // Ordered, so that two processes lock the rows of the same users in the same order.
 const reserveNumbers = statement({
   name: 'count_up_inbox_users',
-  rank: 40,
   columns: { brand: 'text', user_id: 'text', n: 'bigint' },
   text: (rows) => `
     insert into inbox_users (brand, user_id, last)
@@ -123,7 +122,6 @@ const reserveNumbers = statement({
 
 const insert = statement({
   name: 'insert_inbox',
-  rank: 41,
   columns: {
     brand: 'text',
     user_id: 'text',
@@ -170,7 +168,6 @@ export function pageOp({ brand, userId, part, before, most, now }: PageRequest):
 
 const selectPage = statement<Row>({
   name: 'select_inbox_page',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text', archived: 'bigint', before: 'bigint', most: 'bigint', now: 'bigint' },
   text: (rows) => `
     select ${shownColumns.map((column) => `i.${column}`).join(', ')}
@@ -207,7 +204,6 @@ const counts = [
 
 const selectUserState = statement<UserState>({
   name: 'select_inbox_user',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text', now: 'bigint' },
   text: (rows) => `
     select coalesce(max(u.last), 0) as last, ${counts}
@@ -237,7 +233,6 @@ export function changesOp(ranges: readonly ChangeRange[], now: number): Op<Chang
 
 const selectChanges = statement<ChangedRow>({
   name: 'select_inbox_changes',
-  rank: 90,
   columns: { brand: 'text', user_id: 'text', after: 'bigint', upto: 'bigint', now: 'bigint' },
   text: (rows) => `
     select r.brand, r.user_id, coalesce(u.last, 0) as last, c.unseen, c.unread, i.changed,
@@ -257,7 +252,6 @@ const selectChanges = statement<ChangedRow>({
 
 const deleteOfUser = statement<{ user_id: string }>({
   name: 'delete_inbox_of_user',
-  rank: 94,
   columns: { brand: 'text', user_id: 'text' },
   route: 'user_id',
   text: (rows) => `
@@ -274,7 +268,6 @@ export async function eraseNotifications(database: Database, brand: string, user
 /** Changes nothing. While the brand is moved to another database, this is refused, and with it the commit. */
 const touchUser = statement({
   name: 'touch_inbox_user',
-  rank: 44,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) => `
     update inbox_users set last = inbox_users.last from ${rows} r
@@ -289,7 +282,6 @@ export async function forgetNotifications(database: Database, before: number, ma
 
 const deleteOld = statement<{ ref: string }>({
   name: 'delete_old_inbox',
-  rank: 95,
   columns: { before: 'bigint', most: 'bigint' },
   text: (rows) => `
     delete from inbox where (brand, ref) in (

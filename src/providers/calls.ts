@@ -35,7 +35,6 @@ export const callMigrations: readonly Migration[] = [
 // A settle is repeated if it is unknown whether it was committed, so the row may exist already.
 const insertCalls = insertNew({
   name: 'insert_calls',
-  rank: 70,
   table: 'calls',
   key: 'id',
   columns: {
@@ -59,7 +58,6 @@ export function recordCall({ id, provider, at, ms, messages, rule, answer, error
 /** Finds calls by their ids: `database.read(op(findCall, [[id]]))`. */
 export const findCall = statement<Call>({
   name: 'find_call',
-  rank: 71,
   columns: { id: 'text' },
   text: (rows) => `
     select c.id, c.provider, c.at, c.ms, c.messages, c.rule, c.answer, c.error from ${rows} r join calls c on c.id = r.id order by c.at`,
@@ -68,7 +66,6 @@ export const findCall = statement<Call>({
 // An id begins with the time at which it was made, so the oldest calls come first in the primary key.
 const deleteOld = statement<{ id: string }>({
   name: 'forget_calls',
-  rank: 72,
   columns: { before: 'text', most: 'bigint' },
   text: (rows) => `
     delete from calls where id in

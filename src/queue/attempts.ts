@@ -50,7 +50,6 @@ const overwrite = [
 
 const insertAttempts = statement({
   name: 'record_attempts',
-  rank: 47,
   columns: {
     seq: 'bigint',
     slot: 'bigint',
@@ -102,7 +101,6 @@ function rowOf(
 export const archiveFailed = (columns: Readonly<Record<string, 'text' | 'bigint'>>, isDecided: string) =>
   statement({
     name: 'archive_failed',
-    rank: 51,
     columns,
     text: (rows) => `
       insert into attempts (seq, replay, slot, ${shown}, replayed_by, replayed_at)
@@ -120,7 +118,6 @@ const selectAttempts = statement<
   }
 >({
   name: 'select_attempts',
-  rank: 48,
   columns: { seq: 'bigint' },
   // A replayed item is in `attempts` already.
   text: (rows) => `
@@ -150,7 +147,6 @@ export async function readAttempts(
 
 const deleteOld = statement<{ seq: number }>({
   name: 'forget_attempts',
-  rank: 55,
   columns: { before: 'bigint', most: 'bigint' },
   text: (rows) => `
     delete from attempts where (seq, replay, slot) in (

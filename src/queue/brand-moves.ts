@@ -43,7 +43,6 @@ export const isFrozen = (lane: string): string =>
 
 const selectMoves = statement<BrandMove>({
   name: 'brand_moves',
-  rank: 39,
   columns: {},
   text: () => 'select m.brand, m.move, m.state, m.other, m.at from brand_moves m order by m.brand',
 })

@@ -37,7 +37,6 @@ export const findCancellation = (
 
 const insertCancellations = statement({
   name: 'cancel_waiting',
-  rank: 47,
   columns: {
     id: 'text',
     lane: 'text',
@@ -101,7 +100,6 @@ const columns = `c.id, c.lane, c.activity, c.action, c.user_id, c.enqueued_after
 
 const selectOpen = statement<CancellationRow>({
   name: 'open_cancellations',
-  rank: 47,
   columns: { lane: 'text' },
   text: (rows) => `
     select ${columns} from ${rows} r join cancellations c on c.lane = r.lane and c.done_at is null order by c.at, c.id`,
@@ -109,7 +107,6 @@ const selectOpen = statement<CancellationRow>({
 
 const selectLatest = statement<CancellationRow>({
   name: 'latest_cancellations',
-  rank: 47,
   columns: { lane: 'text', max_rows: 'bigint' },
   text: (rows) => `
     select ${columns} from ${rows} r join cancellations c on c.lane = r.lane
@@ -157,7 +154,6 @@ function toCancellation(row: CancellationRow): Cancellation {
 
 const addCancelled = statement({
   name: 'count_cancelled',
-  rank: 47,
   columns: { id: 'text', lane: 'text', items: 'bigint' },
   text: (rows) => `
     update cancellations set cancelled = cancellations.cancelled + s.items
@@ -178,7 +174,6 @@ export function cancelledResult({ id, lane, by, reason }: Cancellation, items: r
 
 const setDone = statement({
   name: 'end_cancellation',
-  rank: 47,
   columns: { id: 'text', lane: 'text', at: 'bigint' },
   text: (rows) => `
     update cancellations set done_at = r.at from ${rows} r where cancellations.id = r.id and cancellations.lane = r.lane`,
@@ -190,7 +185,6 @@ export async function endCancellation(database: Database, { id, lane }: Cancella
 
 const deleteOld = statement({
   name: 'forget_cancellations',
-  rank: 57,
   columns: { before: 'bigint' },
   text: (rows) => `delete from cancellations where done_at < (select min(r.before) from ${rows} r)`,
 })

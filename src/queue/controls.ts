@@ -52,7 +52,6 @@ export const isInScope = (lane: string, scope: string): boolean => scopesOf(lane
 // The statements that change rows return them: so they run separately for each caller, and two callers may name the same control.
 const upsertControls = statement<{ id: number }>({
   name: 'set_controls',
-  rank: 47,
   columns: {
     scope: 'text',
     kind: 'text',
@@ -73,7 +72,6 @@ const upsertControls = statement<{ id: number }>({
 
 const deleteControls = statement<ControlKey>({
   name: 'end_controls',
-  rank: 47,
   columns: { scope: 'text', kind: 'text', name: 'text' },
   text: (rows) => `
     delete from controls where (scope, kind, name) in (select r.scope, r.kind, r.name from ${rows} r)
@@ -83,7 +81,6 @@ const deleteControls = statement<ControlKey>({
 // A control that was set again meanwhile has another time.
 const deleteExpired = statement<ControlKey>({
   name: 'expire_controls',
-  rank: 47,
   columns: { id: 'bigint', expires_at: 'bigint' },
   text: (rows) => `
     delete from controls where (id, expires_at) in (select r.id, r.expires_at from ${rows} r)
@@ -94,7 +91,6 @@ const selectControls = statement<
   Omit<Control, 'value' | 'by' | 'expiresAt'> & { value: string | null; set_by: string; expires_at: number | null }
 >({
   name: 'select_controls',
-  rank: 47,
   columns: { scope: 'text' },
   text: (rows) => `
     select c.id, c.scope, c.kind, c.name, c.value, c.set_by, c.reason, c.at, c.expires_at

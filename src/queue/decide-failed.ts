@@ -17,7 +17,6 @@ const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
 // Updates only rows whose state has not changed since the match, so that of two simultaneous decisions only one applies.
 const updateFailed = statement<{ seq: number }>({
   name: 'decide_failed',
-  rank: 50,
   columns: {
     ...range,
     was: 'bigint',
@@ -42,7 +41,6 @@ const replayArchive = archiveFailed(decided, isDecided)
 // Each item is due one step (in microseconds) after the item before it.
 const replayWaiting = statement({
   name: 'replay_waiting',
-  rank: 51,
   columns: { ...decided, due_at: 'bigint', step: 'bigint' },
   text: (rows) => `
     insert into waiting (lane, due_at, seq, attempt)
@@ -52,7 +50,6 @@ const replayWaiting = statement({
 
 const replaySettled = statement({
   name: 'replay_settled',
-  rank: 52,
   columns: decided,
   text: (rows) => `
     delete from settled where (lane, first) in (select f.lane, f.seq from ${rows} r cross join failed f where ${isDecided})`,
@@ -61,7 +58,6 @@ const replaySettled = statement({
 // The next attempt brings a new identifier. The message is still found by the old one.
 const replayIdentifiers = statement({
   name: 'replay_identifiers',
-  rank: 52,
   columns: decided,
   text: (rows) => `
     update identifiers set replayed_at = (select f.decided_at from failed f where f.seq = identifiers.seq)

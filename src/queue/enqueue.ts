@@ -14,7 +14,6 @@ let nextToken = random.integer(2 ** 47)
 
 const insertItems = statement<{ seq: number; token: number }>({
   name: 'enqueue_items',
-  rank: 40,
   columns: {
     lane: 'text',
     key: 'text',
@@ -36,7 +35,6 @@ const insertItems = statement<{ seq: number; token: number }>({
 
 const insertWaiting = statement({
   name: 'enqueue_waiting',
-  rank: 41,
   columns: { lane: 'text', key: 'text', token: 'bigint', due_at: 'bigint' },
   text: (rows) => `
     insert into waiting (lane, due_at, seq, attempt)
@@ -45,7 +43,6 @@ const insertWaiting = statement({
 
 const selectSeqs = statement<{ key: string; seq: number }>({
   name: 'select_seqs',
-  rank: 42,
   columns: { lane: 'text', key: 'text' },
   text: (rows) => `select i.key, i.seq from ${rows} r join items i on i.lane = r.lane and i.key = r.key`,
 })

@@ -9,7 +9,6 @@ import { deleteFailed, deleteRange } from './retention.ts'
 // A range of one number: for a list of numbers PostgreSQL scans the whole table.
 const eraseTexts = statement<{ seq: number }>({
   name: 'erase_texts',
-  rank: 57,
   columns: { lane: 'text', first: 'bigint', last: 'bigint' },
   text: (rows) => `
     update items set text = '' from ${rows} r
@@ -21,7 +20,7 @@ const eraseTexts = statement<{ seq: number }>({
 })
 
 // The answers of the operator may quote the text.
-const deleteAttempts = deleteRange('erase_attempts', 57, 'attempts')
+const deleteAttempts = deleteRange('erase_attempts', 'attempts')
 
 const pageItems = 500
 

@@ -18,7 +18,6 @@ const selectFailed = statement<
   }
 >({
   name: 'select_failed',
-  rank: 49,
   columns: { first: 'bigint', last: 'bigint' },
   // Not a join with `items`: PostgreSQL would join both tables completely, before it applies the ranges.
   text: (rows) => `

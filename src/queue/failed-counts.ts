@@ -23,7 +23,6 @@ export const failedCountMigration: Migration = counters({
 
 const selectCounts = statement<{ lane: string; name: string; items: number }>({
   name: 'count_failed',
-  rank: 49,
   columns: {},
   text: () => `
     select c.scope as lane, c.name, sum(c.n) as items from failed_counts c group by c.scope, c.name having sum(c.n) > 0`,

@@ -86,7 +86,6 @@ interface PageEnd {
 const selectEnd = (rowsAfter: (lane: string, after: string) => string) =>
   statement<PageEnd>({
     name: 'end_of_failed_page',
-    rank: 49,
     columns: { lane: 'text', after: 'bigint' },
     text: (rows) => {
       const [lane, after] = [`(select r.lane from ${rows} r)`, `(select r.after from ${rows} r)`]
@@ -119,7 +118,6 @@ const isMatch = [
 const selectMatches = (isInRange: string) =>
   statement<MatchedItem>({
     name: 'match_failed',
-    rank: 49,
     columns: {
       first: 'bigint',
       last: 'bigint',

@@ -24,7 +24,6 @@ interface ItemRow {
 
 const selectItem = statement<ItemRow>({
   name: 'find_item',
-  rank: 49,
   columns: { seq: 'bigint' },
   text: (rows) => `
     select i.key, i.put_at, i.expires_at, i.transactional, case when i.text = '' then 1 else 0 end as erased,

@@ -20,7 +20,6 @@ const columns = `i.seq, i.key, i.put_at, case when i.text = '' then 1 else 0 end
 // No "order by i.seq": with it, PostgreSQL reads all items in that order, and SQLite starts with `items`. findItems() sorts.
 const selectByRef = statement<FoundRow>({
   name: 'find_items_by_ref',
-  rank: 49,
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
     select ${columns} from ${rows} r cross join identifiers d cross join items i
@@ -29,7 +28,6 @@ const selectByRef = statement<FoundRow>({
 
 const selectById = statement<FoundRow>({
   name: 'find_items_by_id',
-  rank: 49,
   columns: { lane: 'text', first: 'text', after: 'text' },
   text: (rows) => `
     select ${columns} from ${rows} r cross join items i where i.lane = r.lane and i.key >= r.first and i.key < r.after`,
@@ -40,7 +38,6 @@ const selectById = statement<FoundRow>({
 const chunk = `(i.seq / ${itemsOfChunk})`
 const selectByUser = statement<FoundRow>({
   name: 'find_items_by_user',
-  rank: 49,
   columns: { lane: 'text', user_id: 'text', before: 'bigint', most: 'bigint' },
   text: (rows) => `
     with recursive chunks (lane, user_id, before, chunk) as (
@@ -55,7 +52,6 @@ const selectByUser = statement<FoundRow>({
 
 const selectReplays = statement<{ seq: number; replays: number }>({
   name: 'select_replays',
-  rank: 49,
   columns: { seq: 'bigint' },
   text: (rows) => `
     select f.seq, f.replays from ${rows} r cross join failed f where f.seq = r.seq and f.replays > 0`,

@@ -21,7 +21,6 @@ export interface KnownRef extends LaneRef {
 
 const selectRefs = statement<KnownRef>({
   name: 'find_refs',
-  rank: 49,
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
     select r.lane, r.ref, i.key, i.put_at, case when d.replayed_at is not null or exists (

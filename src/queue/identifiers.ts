@@ -29,7 +29,6 @@ export const identifierMigrations: readonly Migration[] = [
 
 const insertIdentifiers = statement({
   name: 'settle_identifiers',
-  rank: 45,
   columns: { lane: 'text', ref: 'text', seq: 'bigint' },
   text: (rows) => `insert into identifiers (lane, ref, seq) select r.lane, r.ref, r.seq from ${rows} r`,
 })
@@ -47,7 +46,6 @@ export function identifiersOp(
 
 const selectIdentifiers = statement<{ seq: number; ref: string; replayed_at: number | null }>({
   name: 'select_identifiers',
-  rank: 48,
   columns: { seq: 'bigint' },
   text: (rows) => `
     select distinct d.seq, d.ref, d.replayed_at from ${rows} r cross join identifiers d where d.seq = r.seq`,

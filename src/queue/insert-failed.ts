@@ -14,7 +14,6 @@ const notWaiting = 'not exists (select 1 from waiting w where w.lane = i.lane an
 
 const parkSettled = statement({
   name: 'park_settled',
-  rank: 45,
   columns: { lane: 'text', key: 'text', state: 'bigint', at: 'bigint', detail: 'text' },
   text: (rows) => `
     insert into settled (lane, first, last, state, at, detail)
@@ -24,7 +23,6 @@ const parkSettled = statement({
 
 const parkFailed = statement({
   name: 'park_failed',
-  rank: 46,
   columns: {
     lane: 'text',
     key: 'text',

@@ -22,21 +22,18 @@ export const laneOwnerMigration: Migration = {
 
 const deleteProcesses = statement({
   name: 'forget_lane_processes',
-  rank: 34,
   columns: { owner: 'text' },
   text: (rows) => `delete from lane_processes where owner in (select r.owner from ${rows} r)`,
 })
 
 const deleteOwners = statement({
   name: 'forget_lane_owners',
-  rank: 35,
   columns: { owner: 'text' },
   text: (rows) => `delete from lane_owners where owner in (select r.owner from ${rows} r)`,
 })
 
 const upsertProcess = statement({
   name: 'register_lanes',
-  rank: 36,
   columns: { owner: 'text', version: 'bigint', lanes: 'text' },
   text: (rows) => `
     insert into lane_processes (owner, version, lanes) select r.owner, r.version, r.lanes from ${rows} r where true
@@ -45,14 +42,12 @@ const upsertProcess = statement({
 
 const deleteOwner = statement({
   name: 'release_lanes',
-  rank: 37,
   columns: { lane: 'text', owner: 'text' },
   text: (rows) => `delete from lane_owners where (lane, owner) in (select r.lane, r.owner from ${rows} r)`,
 })
 
 const insertOwner = statement<{ lane: string }>({
   name: 'own_lanes',
-  rank: 38,
   columns: { lane: 'text', owner: 'text' },
   route: 'lane',
   text: (rows) => `
@@ -63,7 +58,6 @@ const insertOwner = statement<{ lane: string }>({
 // One statement reads both, because each process repeats it twice a second.
 const selectVersions = statement<{ owner: string | null; version: number } & FrozenBrand>({
   name: 'lane_processes',
-  rank: 39,
   columns: {},
   text: () => `
     select p.owner, p.version, null as brand, null as state, null as other from lane_processes p
@@ -72,7 +66,6 @@ const selectVersions = statement<{ owner: string | null; version: number } & Fro
 
 const selectLanes = statement<{ owner: string; version: number; lanes: string }>({
   name: 'served_lanes',
-  rank: 39,
   columns: { owner: 'text' },
   text: (rows) => `select p.owner, p.version, p.lanes from ${rows} r join lane_processes p on p.owner = r.owner`,
 })
@@ -143,7 +136,6 @@ export function createProcessReader(database: Database): (owner: string) => Prom
 
 const selectOwners = statement<{ lane: string; owner: string }>({
   name: 'owners_of_brand',
-  rank: 39,
   columns: { brand: 'text' },
   text: (rows) => `
     select o.lane, o.owner from ${rows} r join lane_owners o on o.lane >= r.brand || '/' and o.lane < r.brand || '0'`,

@@ -12,7 +12,6 @@ const maxPostponedRead = 1_000
 
 const countWaiting = statement<{ items: number; oldest: number | null }>({
   name: 'lane_state',
-  rank: 47,
   columns: { lane: 'text' },
   text: (rows) => `
     select

@@ -7,7 +7,6 @@ import { pausedFrom } from './tables.ts'
 // A replay at a rate has due times of its own, and its items have no attempt.
 const updateDueTimes = statement({
   name: 'limit_due_times',
-  rank: 44,
   columns: { lane: 'text', latest: 'bigint' },
   text: (rows) => `
     update waiting set due_at = (select r.latest from ${rows} r)

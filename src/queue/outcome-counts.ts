@@ -29,7 +29,6 @@ export const noId = '-'
 // Before `settle`: a commit that is repeated because its result was lost finds its first run, and counts nothing twice.
 const addCounts = statement({
   name: 'count_outcomes',
-  rank: 44,
   columns: {
     lane: 'text',
     day: 'bigint',
@@ -113,7 +112,6 @@ export interface OutcomeCount {
 
 const selectCounts = statement<OutcomeCount>({
   name: 'select_outcome_counts',
-  rank: 49,
   columns: { lane: 'text', since: 'bigint', until: 'bigint' },
   text: (rows) => `
     select c.activity, c.action, max(c.action_group) as action_group, sum(c.successful) as successful, sum(c.failed) as failed
@@ -133,7 +131,6 @@ export function readOutcomeCounts(
 
 const deleteCounts = statement<{ day: number }>({
   name: 'forget_outcome_counts',
-  rank: 56,
   columns: { before: 'bigint' },
   text: (rows) => `delete from outcome_counts where day < (select min(r.before) from ${rows} r) returning day`,
 })

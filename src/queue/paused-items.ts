@@ -32,7 +32,6 @@ export function findItemPause(controls: readonly Control[]): ((key: string) => C
 
 const selectCounts = statement<{ name: string; items: number }>({
   name: 'count_paused',
-  rank: 48,
   columns: { lane: 'text' },
   text: (rows) => `
     select c.name, sum(c.n) as items from ${rows} r join lane_counts c on c.scope = r.lane
@@ -48,7 +47,6 @@ export async function countPaused(database: Database, lane: string): Promise<Rea
 // 1: due at once, like a replayed item. The items are then read in the order of their numbers.
 const releaseRows = statement<{ seq: number }>({
   name: 'release_paused',
-  rank: 44,
   columns: { lane: 'text', due_at: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     update waiting set due_at = 1
@@ -62,7 +60,6 @@ const releaseRows = statement<{ seq: number }>({
 
 const deleteCount = statement({
   name: 'forget_paused_count',
-  rank: 49,
   columns: { lane: 'text', name: 'text', due_at: 'bigint' },
   text: (rows) => `
     delete from lane_counts where (scope, name) in (

@@ -10,7 +10,6 @@ import type { WaitReason } from './wait-reasons.ts'
 
 const findRuns = statement<{ seq: number; lane: string; key: string; first: number | null; ref: string | null }>({
   name: 'find_runs',
-  rank: 48,
   columns: { seq: 'bigint' },
   text: (rows) => `
     select i.seq, i.lane, i.key, (select max(s.first) from settled s where s.lane = i.lane and s.first <= i.seq) as first,
@@ -20,7 +19,6 @@ const findRuns = statement<{ seq: number; lane: string; key: string; first: numb
 
 const selectRuns = statement<SettledRun & { lane: string }>({
   name: 'select_runs',
-  rank: 48,
   columns: { lane: 'text', first: 'bigint' },
   text: (rows) => `
     select s.lane, s.first, s.last, s.state, s.detail from ${rows} r join settled s on s.lane = r.lane and s.first = r.first`,
@@ -87,7 +85,6 @@ const categoryOf = (state: SettledState): 'successful' | 'failed' =>
 
 const selectCounts = statement<CountedItems>({
   name: 'count_items',
-  rank: 48,
   columns: {},
   text: () => `
     select c.lane, c.category, sum(c.n) as items from (

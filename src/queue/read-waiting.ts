@@ -26,7 +26,6 @@ const columns = 'w.seq, w.due_at, w.attempt, i.key, i.text, i.put_at, i.tracepar
 
 const selectPage = statement<ItemRow>({
   name: 'read_page',
-  rank: 43,
   columns: { lane: 'text', due_at: 'bigint', after: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select ${columns} from waiting w join items i on i.seq = w.seq
@@ -50,7 +49,6 @@ export interface WaitingRow extends WaitingKey {
 
 const selectAhead = statement<WaitingRow>({
   name: 'read_ahead',
-  rank: 43,
   columns: { lane: 'text', due_at: 'bigint', after: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq, w.attempt from waiting w
@@ -60,7 +58,6 @@ const selectAhead = statement<WaitingRow>({
 
 const selectRanges = statement<Omit<ItemRow, 'due_at' | 'attempt'>>({
   name: 'read_ranges',
-  rank: 43,
   columns: { first: 'bigint', last: 'bigint' },
   text: (rows) => `
     select i.seq, i.key, i.text, i.put_at, i.traceparent, i.expires_at, i.transactional from ${rows} r cross join items i
@@ -98,7 +95,6 @@ export async function readItemsBySeq(
 
 const selectSkipped = statement<WaitingKey>({
   name: 'read_behind',
-  rank: 43,
   columns: { lane: 'text', due_at: 'bigint', after: 'bigint', until: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq from waiting w
@@ -109,7 +105,6 @@ const selectSkipped = statement<WaitingKey>({
 
 const selectDue = statement<WaitingRow>({
   name: 'read_due',
-  rank: 43,
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', now: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq, w.attempt from waiting w
@@ -120,7 +115,6 @@ const selectDue = statement<WaitingRow>({
 
 const selectByKey = statement<ItemRow>({
   name: 'read_places',
-  rank: 43,
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint' },
   text: (rows) => `
     select ${columns} from ${rows} r
@@ -168,7 +162,6 @@ export async function readItemsAt(
 // as a snapshot that is held open keeps PostgreSQL from removing them.
 const selectDueLanes = statement<{ lane: string }>({
   name: 'due_lanes',
-  rank: 43,
   columns: { now: 'bigint' },
   text: (rows) => `
     with recursive waiting_lanes (lane) as (

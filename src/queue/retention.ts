@@ -7,7 +7,6 @@ import { forgetEmptyGroups } from './failed-counts.ts'
 
 const selectOld = statement<{ lane: string; first: number; last: number }>({
   name: 'old_settled',
-  rank: 53,
   columns: { before: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select s.lane, s.first, s.last from settled s
@@ -16,29 +15,26 @@ const selectOld = statement<{ lane: string; first: number; last: number }>({
 
 const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
 // As in settle-ops.ts: a range with `in` costs PostgreSQL four times as much.
-export const deleteRange = (name: string, rank: number, table: string) => ({
+export const deleteRange = (name: string, table: string) => ({
   postgres: statement({
     name,
-    rank,
     columns: range,
     text: (rows) => `delete from ${table} t using ${rows} r where t.seq between r.first and r.last`,
   }),
   sqlite: statement({
     name,
-    rank,
     columns: range,
     text: (rows) => `
       delete from ${table} where seq in
         (select t.seq from ${rows} r cross join ${table} t where t.seq between r.first and r.last)`,
   }),
 })
-const deleteItems = deleteRange('forget_items', 54, 'items')
-export const deleteFailed = deleteRange('forget_failed', 55, 'failed')
-const deleteIdentifiers = deleteRange('forget_identifiers', 55, 'identifiers')
+const deleteItems = deleteRange('forget_items', 'items')
+export const deleteFailed = deleteRange('forget_failed', 'failed')
+const deleteIdentifiers = deleteRange('forget_identifiers', 'identifiers')
 
 const deleteSettled = statement({
   name: 'forget_settled',
-  rank: 56,
   columns: range,
   text: (rows) => `delete from settled where (lane, first) in (select r.lane, r.first from ${rows} r)`,
 })

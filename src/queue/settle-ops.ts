@@ -43,13 +43,11 @@ const within = 'w.lane = r.lane and w.due_at = r.due_at and w.seq between r.firs
 const deleteWaiting = {
   postgres: statement({
     name: 'settle_waiting',
-    rank: 44,
     columns: range,
     text: (rows) => `delete from waiting w using ${rows} r where ${within}`,
   }),
   sqlite: statement({
     name: 'settle_waiting',
-    rank: 44,
     columns: range,
     text: (rows) => `
       delete from waiting where (lane, due_at, seq) in
@@ -59,7 +57,6 @@ const deleteWaiting = {
 
 const insertSettled = statement({
   name: 'settle',
-  rank: 45,
   columns: { lane: 'text', first: 'bigint', last: 'bigint', state: 'bigint', at: 'bigint', detail: 'text' },
   text: (rows) => `
     insert into settled (lane, first, last, state, at, detail)
@@ -69,7 +66,6 @@ const insertSettled = statement({
 
 const insertFailed = statement({
   name: 'settle_failed',
-  rank: 46,
   columns: {
     seq: 'bigint',
     lane: 'text',
@@ -98,7 +94,6 @@ const insertFailed = statement({
 
 const updateWaiting = statement({
   name: 'postpone',
-  rank: 44,
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', later: 'bigint', attempt: 'bigint' },
   text: (rows) => `
     update waiting set due_at = r.later, attempt = r.attempt from ${rows} r

@@ -18,7 +18,6 @@ export const waitingPageRows = 2_000
 
 const selectPage = statement<WaitingItem>({
   name: 'read_all_waiting',
-  rank: 43,
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
     select w.due_at, w.seq, w.attempt, i.key, i.put_at from waiting w join items i on i.seq = w.seq
@@ -34,7 +33,6 @@ export function readWaitingPage(database: Database, lane: string, after: Waiting
 
 const selectWaiting = statement<{ seq: number }>({
   name: 'still_waiting',
-  rank: 43,
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint' },
   text: (rows) => `
     select w.seq from ${rows} r join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq`,

@@ -32,7 +32,6 @@ export const correctionMigrations: readonly Migration[] = [
 
 const insertCorrection = statement({
   name: 'begin_correction',
-  rank: 230,
   columns: {
     brand: 'text',
     correction: 'text',
@@ -49,7 +48,6 @@ const insertCorrection = statement({
 
 const updateCorrection = statement({
   name: 'finish_correction',
-  rank: 231,
   columns: { brand: 'text', correction: 'text', applied: 'bigint', skipped: 'bigint' },
   text: (rows) => `
     update corrections set applied = r.applied, skipped = r.skipped from ${rows} r
@@ -65,7 +63,6 @@ const selectCorrections = statement<{
   skipped: number | null
 }>({
   name: 'list_corrections',
-  rank: 0,
   columns: { brand: 'text', run: 'text' },
   text: (rows) => `
     select c.correction, c.what, c.at, c.by, c.applied, c.skipped from ${rows} r

@@ -37,7 +37,6 @@ export const discrepancyMigrations: readonly Migration[] = [
 
 const insertRows = statement({
   name: 'insert_discrepancies',
-  rank: 220,
   columns: {
     brand: 'text',
     run: 'text',
@@ -67,7 +66,6 @@ export async function insertDiscrepancies(
 
 const selectPage = statement<Discrepancy>({
   name: 'list_discrepancies',
-  rank: 0,
   columns: { brand: 'text', run: 'text', direction: 'text', after: 'bigint', most: 'bigint' },
   text: (rows) => `
     select d.brand, d.run, d.n, d.field, d.user_id, d.direction, d.severity, d.crm_at, d.correction
@@ -89,7 +87,6 @@ export function listDiscrepancies(
 
 const updateCorrected = statement({
   name: 'mark_corrected',
-  rank: 221,
   columns: { brand: 'text', run: 'text', n: 'bigint', correction: 'text' },
   text: (rows) => `
     update discrepancies set correction = r.correction from ${rows} r

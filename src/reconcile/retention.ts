@@ -7,7 +7,6 @@ import { op, statement } from '../store/statement.ts'
 
 const selectOld = statement<{ brand: string; run: string }>({
   name: 'old_reconciliations',
-  rank: 0,
   columns: { before: 'text' },
   text: (rows) => `
     select t.brand, t.run from ${rows} r join reconciliation_runs t on t.run < r.before
@@ -18,7 +17,6 @@ const selectOld = statement<{ brand: string; run: string }>({
 
 const deleteDiscrepancies = statement<{ n: number }>({
   name: 'forget_discrepancies',
-  rank: 222,
   columns: { brand: 'text', run: 'text' },
   text: (rows) => `
     delete from discrepancies where (brand, run, n) in (
@@ -28,7 +26,6 @@ const deleteDiscrepancies = statement<{ n: number }>({
 
 const deleteRun = statement({
   name: 'forget_reconciliation',
-  rank: 223,
   columns: { brand: 'text', run: 'text' },
   text: (rows) => `delete from reconciliation_runs where (brand, run) in (select r.brand, r.run from ${rows} r)`,
 })

@@ -65,7 +65,6 @@ export const runMigrations: readonly Migration[] = [
 
 const insertRun = statement<{ run: string }>({
   name: 'ask_reconciliation',
-  rank: 210,
   columns: { brand: 'text', run: 'text', field: 'text', at: 'bigint', by: 'text', any_size: 'bigint' },
   route: 'run',
   text: (rows) => `
@@ -105,7 +104,6 @@ const ofTable = columns.replaceAll(/\w+/g, 't.$&')
 
 const selectRun = statement<ReconciliationRun>({
   name: 'read_reconciliation',
-  rank: 0,
   columns: { run: 'text' },
   text: (rows) => `select ${ofTable} from ${rows} r join reconciliation_runs t on t.run = r.run`,
 })
@@ -118,7 +116,6 @@ export async function readRun(database: Database, run: string): Promise<Reconcil
 // Names of runs begin with their time, so max() is the newest run.
 const selectLatest = statement<ReconciliationRun>({
   name: 'latest_reconciliations',
-  rank: 0,
   columns: { brand: 'text', field: 'text' },
   text: (rows) => `
     select ${ofTable} from ${rows} r join reconciliation_runs t on t.brand = r.brand and t.field = r.field
@@ -140,7 +137,6 @@ export async function readLatestRuns(database: Database, brand: string, field: F
 
 const selectPage = statement<ReconciliationRun>({
   name: 'list_reconciliations',
-  rank: 0,
   columns: { brand: 'text', field: 'text', before: 'text', most: 'bigint' },
   text: (rows) => `
     select ${ofTable} from ${rows} r join reconciliation_runs t
@@ -166,7 +162,6 @@ export async function listRuns(
 
 const updateRun = statement<{ run: string }>({
   name: 'save_reconciliation',
-  rank: 211,
   columns: {
     brand: 'text',
     run: 'text',
@@ -205,7 +200,6 @@ export async function saveRun(database: Database, run: ReconciliationRun): Promi
 
 const updateAcknowledged = statement<{ run: string }>({
   name: 'acknowledge_reconciliation',
-  rank: 212,
   columns: { brand: 'text', run: 'text', at: 'bigint', by: 'text' },
   route: 'run',
   text: (rows) => `

@@ -120,7 +120,6 @@ function recordOf({ channel, ref, status, at, meta }: StatusRow): string | undef
 // The range of each brand ends at its last row that can be in the page, so that only index entries of these brands are read.
 const selectPage = statement<StatusRow>({
   name: 'select_status_page',
-  rank: 90,
   columns: { brand: 'text', after: 'bigint', most: 'bigint' },
   text: (rows) => `
     select s.number, s.ref, s.status, s.at, m.channel, m.meta
@@ -140,21 +139,18 @@ const selectPage = statement<StatusRow>({
 
 const selectCounter = statement<{ last: number }>({
   name: 'select_status_counter',
-  rank: 90,
   columns: {},
   text: () => 'select c.last from status_counter c',
 })
 
 const selectNew = statement<{ found: number }>({
   name: 'select_new_status',
-  rank: 90,
   columns: {},
   text: () => 'select 1 as found from statuses s where s.number is null limit 1',
 })
 
 const selectBatch = statement<{ tag: string }>({
   name: 'select_status_batch',
-  rank: 90,
   columns: { number: 'bigint' },
   text: (rows) => `
     select b.tag from status_batches b where b.last >= (select r.number from ${rows} r) order by b.last limit 1`,
@@ -162,7 +158,6 @@ const selectBatch = statement<{ tag: string }>({
 
 const lockCounter = statement({
   name: 'lock_status_counter',
-  rank: 80,
   columns: { none: 'bigint' },
   text: (rows) => `update status_counter set last = last where exists (select 1 from ${rows} r)`,
 })
@@ -170,7 +165,6 @@ const lockCounter = statement({
 // Counts the statuses that get their numbers in this transaction.
 const insertBatch = statement({
   name: 'insert_status_batch',
-  rank: 81,
   columns: { tag: 'text', at: 'bigint', most: 'bigint' },
   text: (rows) => `
     insert into status_batches (last, tag, at)
@@ -186,7 +180,6 @@ const insertBatch = statement({
 // Each statement has a snapshot of its own, so this one sees the numbers of the process that held the lock before.
 const assignNumbers = statement({
   name: 'assign_status_numbers',
-  rank: 82,
   columns: { none: 'bigint' },
   text: (rows) => `
     update statuses set number = n.number
@@ -203,7 +196,6 @@ const assignNumbers = statement({
 
 const advanceCounter = statement({
   name: 'advance_status_counter',
-  rank: 83,
   columns: { none: 'bigint' },
   text: (rows) => `
     update status_counter set last = coalesce((select max(b.last) from status_batches b), last)

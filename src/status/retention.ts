@@ -13,7 +13,6 @@ const oldest = (rows: string): string => `
 
 const deleteStatuses = statement({
   name: 'forget_statuses',
-  rank: 95,
   columns: { before: 'text', most: 'bigint' },
   text: (rows) => `
     delete from statuses where ref in (${oldest(rows)})`,
@@ -21,7 +20,6 @@ const deleteStatuses = statement({
 
 const deleteMessages = statement<{ gone: number }>({
   name: 'forget_status_messages',
-  rank: 96,
   columns: { before: 'text', most: 'bigint' },
   text: (rows) => `
     delete from status_messages where ref in (${oldest(rows)})
@@ -31,7 +29,6 @@ const deleteMessages = statement<{ gone: number }>({
 /** The cursor of a reader that has everything names the last batch, which is therefore kept. */
 const deleteBatches = statement<{ gone: number }>({
   name: 'forget_status_batches',
-  rank: 97,
   columns: { before: 'bigint', most: 'bigint' },
   text: (rows) => `
     delete from status_batches where last in (
@@ -54,7 +51,6 @@ export async function forgetStatuses(database: Pick<Database, 'commit'>, before:
 
 const eraseMeta = statement({
   name: 'erase_status_meta',
-  rank: 45,
   columns: { brand: 'text', user_id: 'text', ref: 'text' },
   text: (rows) => `
     update status_messages set meta = null

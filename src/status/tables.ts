@@ -41,7 +41,6 @@ export const statusMigrations: readonly Migration[] = [
 /** Inserts messages. A message that has a row keeps it: its meta is that of its first attempt. */
 export const insertMessages = statement({
   name: 'insert_status_messages',
-  rank: 45,
   columns: { ref: 'text', brand: 'text', channel: 'text', user_id: 'text', meta: 'text' },
   text: (rows) => `
     insert into status_messages (ref, brand, channel, user_id, meta)
@@ -52,7 +51,6 @@ export const insertMessages = statement({
 /** Inserts statuses of messages that have a row. A status that the message has already keeps its first time. */
 export const insertStatuses = statement({
   name: 'insert_statuses',
-  rank: 46,
   columns: { ref: 'text', status: 'text', brand: 'text', at: 'text', recorded_at: 'bigint' },
   text: (rows) => `
     insert into statuses (ref, status, brand, at, recorded_at)
@@ -72,7 +70,6 @@ export interface StatusMessage {
 
 export const selectMessages = statement<StatusMessage>({
   name: 'select_status_messages',
-  rank: 90,
   columns: { ref: 'text' },
   route: 'ref',
   text: (rows) => `
@@ -86,7 +83,6 @@ export interface StatusOfMessage {
 
 export const selectStatuses = statement<StatusOfMessage>({
   name: 'select_statuses',
-  rank: 90,
   columns: { ref: 'text' },
   text: (rows) => `
     select s.status, s.at from ${rows} r join statuses s on s.ref = r.ref order by s.at, ${placeOf('s')}`,

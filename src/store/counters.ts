@@ -97,7 +97,6 @@ function postgresTriggers({ table, counted, scope, counts }: CountersOptions): r
 const mergeWriters = (table: string): Statement =>
   statement({
     name: `merge_${table}`,
-    rank: 97,
     columns: {},
     text: () => `
       with merged as (
@@ -114,7 +113,6 @@ const mergeWriters = (table: string): Statement =>
 const deleteZeros = (table: string): Statement =>
   statement({
     name: `forget_${table}`,
-    rank: 98,
     columns: {},
     text: () => `delete from ${table} where writer = 0 and n = 0`,
   })

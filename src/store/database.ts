@@ -10,8 +10,8 @@ export type ColumnType = 'text' | 'bigint'
 /** A set-based statement with one text for both engines, which differ only in how they pass in `rows`. Created by statement(). */
 export interface Statement<Out extends object = object> {
   readonly name: string
-  /** Order within a commit, the same in all processes, so that two commits cannot deadlock. */
-  readonly rank: number
+  /** Its place within a commit: see order.ts. */
+  readonly place: number
   /** The columns of the input rows, in order. */
   readonly columns: Readonly<Record<string, ColumnType>>
   /** The names and types of `columns`, precomputed because rows are checked for each message. */
@@ -60,7 +60,7 @@ export interface Database {
    */
   holdsLease(owner: string): boolean
   /**
-   * Runs the operations in one transaction, merged with the operations of other callers (group commit), ordered by rank. Resolves with
+   * Runs the operations in one transaction, merged with the operations of other callers (group commit), in the order of order.ts. Resolves with
    * the returned rows of each op, in the order of `ops`. The transaction is then durable; with `durable: false` it survives a
    * killed process, but possibly not a power failure. An error rejects only the caller whose rows caused it; if the store is
    * unavailable, every caller gets StoreUnavailable. There are no interactive transactions.

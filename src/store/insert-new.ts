@@ -13,7 +13,7 @@ export interface NewRows extends Omit<StatementDefinition<object>, 'text' | 'eac
  * Creates a statement that inserts the rows whose key does not exist yet, and leaves existing rows unchanged.
  *
  * @example
- * const insertRequests = insertNew({ name: 'insert_requests', rank: 21, table: 'requests', key: 'id', columns: { id: 'text', text: 'text' } })
+ * const insertRequests = insertNew({ name: 'insert_requests', table: 'requests', key: 'id', columns: { id: 'text', text: 'text' } })
  */
 export function insertNew(rows: NewRows): Statement {
   const { table, key, also = {}, ...definition } = rows

@@ -15,7 +15,7 @@ interface MutablePart extends Part {
 }
 
 /**
- * Merges the rows of ops with the same statement, and orders the statements by rank. An op stays a separate part if its
+ * Merges the rows of ops with the same statement, and orders the statements (order.ts). An op stays a separate part if its
  * returned rows could not be assigned to it: another op has the same route value, or the statement has no route.
  */
 export function mergeOps(ops: readonly Op[]): readonly Part[] {
@@ -28,7 +28,7 @@ export function mergeOps(ops: readonly Op[]): readonly Part[] {
   }
   return [...parts.values()]
     .flat()
-    .sort((a, b) => a.statement.rank - b.statement.rank || compare(a.statement.name, b.statement.name))
+    .sort((a, b) => a.statement.place - b.statement.place || compare(a.statement.name, b.statement.name))
 }
 
 const createPart = (op: Op): MutablePart => ({ statement: op.statement, rows: op.rows, ops: [op] })

@@ -14,7 +14,6 @@ const isLockOf = (kind: 'owner' | 'own', name: string): string => `
 
 export const holdOwner = statement<{ backend: number }>({
   name: 'hold_owner',
-  rank: 0,
   columns: { owner: 'text' },
   text: (rows) =>
     `select pg_backend_pid() as backend from ${rows} r where pg_try_advisory_lock(${lockKey('owner', 'r.owner')})`,
@@ -23,7 +22,6 @@ export const holdOwner = statement<{ backend: number }>({
 /** Returns the owners whose lock this connection holds. */
 export const stillHeld = statement<{ owner: string }>({
   name: 'still_held',
-  rank: 0,
   columns: { owner: 'text' },
   text: (rows) =>
     `select r.owner from ${rows} r join pg_locks l on ${isLockOf('owner', 'r.owner')} where l.pid = pg_backend_pid()`,
@@ -32,21 +30,18 @@ export const stillHeld = statement<{ owner: string }>({
 /** Returns the owners that have a session. */
 export const aliveOwners = statement<{ owner: string }>({
   name: 'alive_owners',
-  rank: 0,
   columns: { owner: 'text' },
   text: (rows) => `select distinct r.owner from ${rows} r join pg_locks l on ${isLockOf('owner', 'r.owner')}`,
 })
 
 export const takeOwnership = statement<{ name: string }>({
   name: 'take_ownership',
-  rank: 0,
   columns: { name: 'text' },
   text: (rows) => `select r.name from ${rows} r where pg_try_advisory_lock(${lockKey('own', 'r.name')})`,
 })
 
 export const releaseOwnership = statement<{ name: string }>({
   name: 'release_ownership',
-  rank: 0,
   columns: { name: 'text' },
   text: (rows) => `select r.name from ${rows} r where pg_advisory_unlock(${lockKey('own', 'r.name')})`,
 })
@@ -54,7 +49,6 @@ export const releaseOwnership = statement<{ name: string }>({
 const evictStalled = (kind: 'owner' | 'own') =>
   statement<{ evicted: number }>({
     name: `evict_stalled_${kind}`,
-    rank: 0,
     columns: { name: 'text', lease_ms: 'bigint' },
     text: (rows) => `
       select pg_terminate_backend(a.pid) as evicted

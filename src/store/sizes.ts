@@ -10,7 +10,6 @@ export interface TableSize {
 
 const postgresSizes = statement<TableSize>({
   name: 'table_sizes',
-  rank: 95,
   columns: {},
   text: () => `
     select coalesce(p.relname, c.relname) as "table", sum(pg_total_relation_size(c.oid))::bigint as bytes
@@ -21,7 +20,6 @@ const postgresSizes = statement<TableSize>({
 
 const sqliteSize = statement<TableSize>({
   name: 'file_size',
-  rank: 95,
   columns: {},
   text: () => `
     select 'all' as "table", c.page_count * s.page_size as bytes from pragma_page_count c, pragma_page_size s`,

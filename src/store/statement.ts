@@ -1,13 +1,14 @@
 import type { Op, Statement, Value } from './database.ts'
+import { placeOf } from './order.ts'
 
 export interface StatementDefinition<Out extends object>
-  extends Omit<Statement<Out>, 'names' | 'types' | 'route' | 'changes' | 'returns' | 'out'> {
+  extends Omit<Statement<Out>, 'place' | 'names' | 'types' | 'route' | 'changes' | 'returns' | 'out'> {
   readonly route?: keyof Out & string
 }
 
 /**
  * Defines a set-based statement. Define each one once, at the top of the file that owns the table: prepared statements and the
- * merging of callers use the identity of this object. `Out` is the type of the returned rows.
+ * merging of callers use the identity of this object. A statement that is committed has a place in order.ts. `Out` is the type of the returned rows.
  *
  * `text` receives a table expression for the input rows; it must give it an alias and may use it several times. The text must
  * be valid for both engines and for the merged rows of several callers, which may contain the same key twice.
@@ -26,7 +27,7 @@ export interface StatementDefinition<Out extends object>
  * @example
  * const insertUsers = statement<{ id: string }>({
  *   name: 'insert_users',
- *   rank: 10,
+ *
  *   columns: { brand: 'text', id: 'text', at: 'bigint' },
  *   route: 'id',
  *   text: (rows) => `
@@ -45,7 +46,14 @@ export function statement<Out extends object = object>(definition: StatementDefi
   const changes = /\b(insert|update|delete)\b/i.test(text('rows'))
   const returns = !changes || /\breturning\b/i.test(text('rows'))
   if ((each || complete) && returns) throw new TypeError(`Statement ${name}: with each or complete it returns no rows`)
-  return Object.freeze({ ...definition, names: Object.keys(columns), types: Object.values(columns), changes, returns })
+  return Object.freeze({
+    ...definition,
+    place: placeOf(name),
+    names: Object.keys(columns),
+    types: Object.values(columns),
+    changes,
+    returns,
+  })
 }
 
 /** One statement with its input rows, for commit() or read(). A statement without columns needs one empty row: `[[]]`. */

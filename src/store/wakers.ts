@@ -9,7 +9,6 @@ export const wakeChannel = `'bellwire_' || md5(current_schema())`
 export const wakeStatement: Statement = {
   ...statement({
     name: 'wake',
-    rank: 1_000_000,
     columns: { topic: 'text' },
     text: (rows) => `select pg_notify(${wakeChannel}, r.topic) from ${rows} r`,
   }),

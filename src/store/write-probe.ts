@@ -10,7 +10,6 @@ export const createProbeTable = (key: string): string =>
 const insertProbe = (contents: string) =>
   statement({
     name: 'insert_probe',
-    rank: 200,
     columns: { owner: 'text', at: 'bigint', size: 'bigint' },
     text: (rows) => `
       insert into write_probes (owner, at, contents) select r.owner, r.at, ${contents} from ${rows} r where true
@@ -27,7 +26,6 @@ const largeSize = { sqlite: 1024 * 1024, postgres: 64 * 1024 }
 
 const deleteProbe = statement({
   name: 'delete_probe',
-  rank: 201,
   columns: { owner: 'text' },
   text: (rows) => `delete from write_probes where owner in (select r.owner from ${rows} r)`,
 })

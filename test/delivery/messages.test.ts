@@ -19,13 +19,11 @@ import { witness } from '../support/sides.ts'
 
 const countRequests = statement<{ n: number }>({
   name: 'count_requests',
-  rank: 99,
   columns: {},
   text: () => 'select count(*) as n from requests',
 })
 const countRows = statement<{ brand: string; name: string; n: number }>({
   name: 'count_rows',
-  rank: 99,
   columns: {},
   text: () => `
     select brand, state as name, count(*) as n from messages group by 1, 2

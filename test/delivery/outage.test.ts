@@ -23,7 +23,6 @@ import { until } from '../support/wait.ts'
 const tables = ['messages', 'requests', 'refusals', 'device_sends']
 const countRows = statement<Record<string, number>>({
   name: 'count_rows',
-  rank: 99,
   columns: {},
   text: () => `select ${tables.map((table) => `(select count(*) from ${table}) as ${table}`).join(', ')}`,
 })

@@ -13,7 +13,6 @@ import { onEachEngine } from '../support/engines.ts'
 
 const countUnlinks = statement<{ unlinks: number }>({
   name: 'count_unlinks',
-  rank: 99,
   columns: {},
   text: () => 'select count(*) as unlinks from device_unlinks u',
 })

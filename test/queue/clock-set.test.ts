@@ -11,13 +11,11 @@ const check = queueChecks({ engine: 'sqlite', skip: false, createDatabase: async
 
 const selectDueAt = statement<{ due_at: number }>({
   name: 'due_times',
-  rank: 90,
   columns: {},
   text: () => 'select w.due_at from waiting w order by w.seq',
 })
 const postpone = statement({
   name: 'postpone_item',
-  rank: 90,
   columns: { seq: 'bigint', due_at: 'bigint', attempt: 'bigint' },
   text: (rows) => `update waiting set due_at = r.due_at, attempt = r.attempt from ${rows} r where waiting.seq = r.seq`,
 })

@@ -20,7 +20,6 @@ const selectTexts = statement<{
   attempts: number
 }>({
   name: 'select_texts',
-  rank: 99,
   columns: {},
   text: () => `
     select i.lane, i.seq, i.text, (select count(*) from waiting w where w.seq = i.seq) as waiting,

@@ -342,7 +342,7 @@ onEachEngine('every filter restricts the list, and compares texts literally', as
   )
 })
 
-const analyze = statement({ name: 'analyze', rank: 99, columns: {}, text: () => 'analyze' })
+const analyze = statement({ name: 'analyze', columns: {}, text: () => 'analyze' })
 
 onEachEngine('a filter that matches few items reads a bounded part of the table in each call', async (t, store) => {
   const filled = await openDatabase(store, { migrations: queueMigrations })
@@ -520,7 +520,6 @@ onEachEngine('a long replay works in steps, and keeps its rate over the steps', 
   assert.deepEqual(counts, [20_000, 20_000, 5_000])
   const due = statement<{ seq: number; due_at: number }>({
     name: 'read_due_times',
-    rank: 99,
     columns: {},
     text: () => 'select w.seq, w.due_at from waiting w order by w.seq',
   })
@@ -542,7 +541,6 @@ onEachEngine('of two decisions at the same time, only one applies to each item',
   assert.equal(replayed.count + dismissed.count, 5_000)
   const decided = statement<{ state: number; decided_by: string; n: number }>({
     name: 'read_decisions',
-    rank: 99,
     columns: {},
     text: () => `
       select f.state, f.decided_by, count(*) as n from failed f left join waiting w on w.lane = f.lane and w.seq = f.seq
@@ -572,7 +570,6 @@ onEachEngine(
     if (reopened !== database) t.after(() => reopened.close())
     const split = statement<{ state: number; waits: number; n: number }>({
       name: 'read_split',
-      rank: 99,
       columns: {},
       text: () => `
       select f.state, count(w.seq) as waits, count(*) as n from failed f

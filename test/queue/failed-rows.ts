@@ -7,7 +7,6 @@ import { op, statement } from '../../src/store/statement.ts'
 export async function fillFailed(database: Database, count: number, texts = 2_000): Promise<void> {
   const fill = statement({
     name: 'fill_failed',
-    rank: 99,
     columns: {},
     text: () => `
       insert into failed (seq, lane, key, activity, action, user_id, reason, error, rule, attempts, at, state)
@@ -17,7 +16,6 @@ export async function fillFailed(database: Database, count: number, texts = 2_00
   })
   const addItems = statement({
     name: 'fill_items',
-    rank: 100,
     columns: {},
     text: () => `
       insert into items (seq, lane, key, text, put_at, token) ${database.engine === 'postgres' ? 'overriding system value' : ''}
@@ -29,7 +27,6 @@ export async function fillFailed(database: Database, count: number, texts = 2_00
 export async function countRows(database: Database, table: string): Promise<number> {
   const count = statement<{ n: number }>({
     name: 'count_table',
-    rank: 99,
     columns: {},
     text: () => `select count(*) as n from ${table}`,
   })
@@ -49,7 +46,6 @@ export async function readStates(database: Database): Promise<readonly string[]>
     n: number
   }>({
     name: 'read_states',
-    rank: 99,
     columns: {},
     text: () => `
       select f.lane, f.activity, f.action, f.reason, f.state, count(*) as n from failed f

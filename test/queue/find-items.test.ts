@@ -16,13 +16,11 @@ import { bufferedItem } from './buffered-items.ts'
 
 const countIdentifiers = statement<{ n: number }>({
   name: 'count_identifiers',
-  rank: 99,
   columns: {},
   text: () => 'select count(*) as n from identifiers',
 })
 const countRows = statement<{ lane: string; category: string; items: number }>({
   name: 'count_rows',
-  rank: 99,
   columns: {},
   text: () => `
     select lane, 'waiting' as category, count(*) as items from waiting group by 1
@@ -209,7 +207,6 @@ onEachEngine('a user is found in every chunk of the index', async (t, store) => 
   const { queue, database } = await open(t, store)
   const last = statement({
     name: 'skip_numbers',
-    rank: 99,
     columns: {},
     // Skips numbers, so that the items are in several chunks.
     text: () =>
@@ -302,13 +299,11 @@ onEachEngine('the state of a lane has the age of its oldest item, new or postpon
   const { queue, database } = await open(t, store)
   const age = statement({
     name: 'age_items',
-    rank: 98,
     columns: { key: 'text', by: 'bigint' },
     text: (rows) => `update items set put_at = put_at - r.by from ${rows} r where items.key = r.key`,
   })
   const postpone = statement({
     name: 'postpone_one',
-    rank: 99,
     columns: { key: 'text', at: 'bigint' },
     text: (rows) => `
       update waiting set due_at = r.at from ${rows} r join items i on i.key = r.key where waiting.seq = i.seq`,

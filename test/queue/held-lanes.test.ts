@@ -22,7 +22,6 @@ const check = queueChecks({ engine: 'sqlite', skip: false, createDatabase: async
 
 const selectHolds = statement<{ reason: string }>({
   name: 'stored_holds',
-  rank: 90,
   columns: {},
   text: () => "select c.reason from controls c where c.kind = 'hold'",
 })

@@ -37,7 +37,7 @@ for (const [title, url, message] of refused) {
 }
 
 test('a route must be an input column', () => {
-  const definition = { name: 'wrong', rank: 1, columns: { id: 'text' }, text: () => 'select 1 as key' } as const
+  const definition = { name: 'wrong', columns: { id: 'text' }, text: () => 'select 1 as key' } as const
   assert.throws(
     () => statement<{ key: string }>({ ...definition, route: 'key' }),
     /its route key must be one of its input columns id/,

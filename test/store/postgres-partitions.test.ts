@@ -25,7 +25,6 @@ const migrations: readonly Migration[] = [
 ]
 const addNotes = statement({
   name: 'add_notes',
-  rank: 10,
   columns: { at: 'bigint', text: 'text' },
   text: (rows) => `insert into notes (at, text) select r.at, r.text from ${rows} r where true on conflict do nothing`,
 })

@@ -58,7 +58,6 @@ check('a statement that failed can be prepared again', async (open) => {
   const database = await open()
   const divide = statement<{ n: number }>({
     name: 'divide',
-    rank: 1,
     columns: { n: 'bigint' },
     route: 'n',
     text: (rows) => `select r.n, 1 / r.n as result from ${rows} r`,
@@ -316,39 +315,33 @@ const writerOf = async (database: Database): Promise<Backend> =>
 
 const backend = statement<Backend>({
   name: 'backend',
-  rank: 1,
   columns: {},
   text: () => 'select pg_backend_pid() as pid',
 })
-const sleep = statement({ name: 'sleep', rank: 99, columns: {}, text: () => 'select pg_sleep(30)' })
+const sleep = statement({ name: 'sleep', columns: {}, text: () => 'select pg_sleep(30)' })
 const unlockAll = statement({
   name: 'unlock_all',
-  rank: 99,
   columns: {},
   text: () => 'select pg_advisory_unlock_all()',
 })
 const logPosition = statement<{ lsn: string }>({
   name: 'log_position',
-  rank: 99,
   columns: {},
   text: () => 'select pg_current_wal_insert_lsn()::text as lsn',
 })
 
 const synchronousCommit = statement<{ setting: string }>({
   name: 'synchronous_commit',
-  rank: 1,
   columns: {},
   text: () => `select current_setting('synchronous_commit') as setting`,
 })
 const transactionOf1 = statement<{ id: string }>({
   name: 'xact1',
-  rank: 1,
   columns: {},
   text: () => 'select pg_current_xact_id()::text as id',
 })
 const transactionOf2 = statement<{ id: string }>({
   name: 'xact2',
-  rank: 2,
   columns: {},
   text: () => 'select pg_current_xact_id()::text as id',
 })

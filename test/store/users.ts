@@ -17,7 +17,6 @@ export const migrations: readonly Migration[] = [
 
 export const addUsers = statement<{ id: string }>({
   name: 'add_users',
-  rank: 10,
   columns: { brand: 'text', id: 'text', born: 'bigint', seen: 'bigint', note: 'text' },
   route: 'id',
   text: (rows) => `
@@ -28,7 +27,6 @@ export const addUsers = statement<{ id: string }>({
 /** The same, but returns only whether all users were added. */
 export const addAll = statement<{ complete: number }>({
   name: 'add_all',
-  rank: 10,
   columns: addUsers.columns,
   complete: true,
   text: (rows) => `
@@ -42,7 +40,6 @@ const bornLast = `
 /** A statement that SQLite runs row by row. */
 export const keepLast = statement({
   name: 'keep_last',
-  rank: 11,
   columns: { brand: 'text', id: 'text', born: 'bigint', note: 'text' },
   text: (rows) => `
     insert into users (brand, id, born, note)
@@ -54,7 +51,6 @@ export const keepLast = statement({
 
 export const allUsers = statement<{ brand: string; id: string; born: Value; seen: Value; note: Value }>({
   name: 'all_users',
-  rank: 0,
   columns: {},
   text: () => 'select brand, id, born, seen, note from users order by brand, id',
 })

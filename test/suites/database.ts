@@ -165,18 +165,21 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.equal((await users(database)).length, 1)
   })
 
-  check('statements run in order of their rank, not of operations or callers', async (database) => {
-    const answers = await Promise.all([
-      database.commit([op(renameUsers, [['1', 'a', 'Anna']]), op(addUsers, [user('1', 'a')])]),
-      database.commit([op(renameUsers, [['2', 'a', 'Anton']])]),
-      database.commit([op(addUsers, [user('2', 'a')])]),
-    ])
-    assert.deepEqual(answers[0][0], [{ id: 'a', note: 'Anna' }])
-    assert.deepEqual(
-      (await users(database)).map(({ note }) => note),
-      ['Anna', 'Anton'],
-    )
-  })
+  check(
+    'statements run in order of their places (by name if they are not in the list), not of operations or callers',
+    async (database) => {
+      const answers = await Promise.all([
+        database.commit([op(renameUsers, [['1', 'a', 'Anna']]), op(addUsers, [user('1', 'a')])]),
+        database.commit([op(renameUsers, [['2', 'a', 'Anton']])]),
+        database.commit([op(addUsers, [user('2', 'a')])]),
+      ])
+      assert.deepEqual(answers[0][0], [{ id: 'a', note: 'Anna' }])
+      assert.deepEqual(
+        (await users(database)).map(({ note }) => note),
+        ['Anna', 'Anton'],
+      )
+    },
+  )
 
   check('nulls, numbers and texts are read as they were written', async (database) => {
     const texts = [
@@ -489,7 +492,6 @@ export const users = (database: Database) => database.read(op(allUsers, [[]]))
 
 const renameUsers = statement<{ id: string; note: string }>({
   name: 'rename_users',
-  rank: 20,
   columns: { brand: 'text', id: 'text', note: 'text' },
   route: 'note',
   text: (rows) => `
@@ -498,14 +500,12 @@ const renameUsers = statement<{ id: string; note: string }>({
 
 const findUsers = statement<{ id: string }>({
   name: 'find_users',
-  rank: 0,
   columns: { brand: 'text', id: 'text' },
   text: (rows) => `select u.id from ${rows} r join users u on u.brand = r.brand and u.id = r.id`,
 })
 
 const numberUsers = statement({
   name: 'number_users',
-  rank: 10,
   columns: { brand: 'text', id: 'text' },
   text: (rows) => `
     insert into users (brand, id, born, seen)
@@ -514,7 +514,6 @@ const numberUsers = statement({
 
 const deleteSome = statement<{ id: string }>({
   name: 'delete_some',
-  rank: 30,
   columns: { most: 'bigint' },
   text: (rows) => `
     delete from users where (brand, id) in (select u.brand, u.id from users u order by u.id limit (select r.most from ${rows} r)) returning id`,
@@ -522,14 +521,12 @@ const deleteSome = statement<{ id: string }>({
 
 const countView = statement({
   name: 'count_view',
-  rank: 40,
   columns: {},
   text: () => 'update users set seen = seen + 1',
 })
 
 const kinds = statement<{ total: number }>({
   name: 'kinds',
-  rank: 0,
   columns: { brand: 'text', n: 'bigint' },
   text: (rows) => `
     select r.brand = '1' as yes, r.brand = '2' as no, count(*) as many, sum(r.n) as total,
@@ -539,14 +536,12 @@ const kinds = statement<{ total: number }>({
 
 const addEntries = statement({
   name: 'add_entries',
-  rank: 50,
   columns: { id: 'text' },
   text: (rows) => `insert into entries (id) select r.id from ${rows} r`,
 })
 
 const allEntries = statement<{ seq: number; id: string }>({
   name: 'all_entries',
-  rank: 0,
   columns: {},
   text: () => 'select seq, id from entries order by id',
 })

@@ -57,7 +57,6 @@ const unlink = (over: Partial<DeviceEvent> = {}): DeviceEvent => deviceOf({ ...o
 
 const selectTokens = statement<{ token: string }>({
   name: 'select_stored_tokens',
-  rank: 99,
   columns: {},
   text: () => "select d.token from devices d where d.token <> '' order by d.token",
 })

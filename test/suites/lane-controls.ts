@@ -36,7 +36,6 @@ export const itemOf = (id: number, activityId: string): NewItem => ({
 
 const selectWaiting = statement<{ seq: number; due_at: number }>({
   name: 'waiting_rows',
-  rank: 90,
   columns: {},
   text: () => 'select w.seq, w.due_at from waiting w order by w.seq',
 })

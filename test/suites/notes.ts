@@ -10,14 +10,12 @@ export const notes: Migration = {
 
 export const insertNote = statement({
   name: 'insert_note',
-  rank: 95,
   columns: { note: 'text' },
   text: (rows) => `insert into notes (note) select r.note from ${rows} r`,
 })
 
 export const selectNotes = statement<{ note: string }>({
   name: 'notes',
-  rank: 90,
   columns: {},
   text: () => 'select note from notes',
 })

@@ -48,13 +48,11 @@ export interface QueueTest {
 
 const selectWaiting = statement<{ seq: number; due_at: number; attempt: number }>({
   name: 'waiting',
-  rank: 90,
   columns: {},
   text: () => 'select w.seq, w.due_at, w.attempt from waiting w order by w.seq',
 })
 const selectDueAt = statement<{ due_at: number }>({
   name: 'due_at_of_item',
-  rank: 90,
   columns: { seq: 'bigint' },
   text: (rows) => `select w.due_at from ${rows} r join waiting w on w.seq = r.seq`,
 })
@@ -62,7 +60,6 @@ const findDueAt = async (database: Database, [first]: readonly EnqueuedItem[]): 
   (await database.read(op(selectDueAt, [[first?.seq as number]])))[0]?.due_at
 const makeDue = statement({
   name: 'make_due',
-  rank: 90,
   columns: {},
   text: () => 'update waiting set due_at = 5 where due_at > 5',
 })

@@ -18,7 +18,6 @@ export const deviceTableMigrations: readonly Migration[] = [
 
 const putDevices = statement({
   name: 'put_test_devices',
-  rank: 80,
   columns: { brand: 'text', token: 'text', user_id: 'text' },
   text: (rows) => `
     insert into test_devices (brand, token, user_id) select r.brand, r.token, r.user_id from ${rows} r where true
@@ -26,21 +25,18 @@ const putDevices = statement({
 })
 const deleteDevices = statement({
   name: 'drop_test_devices',
-  rank: 81,
   columns: { brand: 'text', token: 'text' },
   text: (rows) => `delete from test_devices where (brand, token) in (select r.brand, r.token from ${rows} r)`,
 })
 type Row = { brand: string; token: string; user_id: string }
 const selectByUsers = statement<Row>({
   name: 'test_devices_of',
-  rank: 82,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) =>
     `select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.user_id = r.user_id`,
 })
 const selectByTokens = statement<Row>({
   name: 'test_holders',
-  rank: 83,
   columns: { brand: 'text', token: 'text' },
   text: (rows) =>
     `select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.token = r.token`,
@@ -115,7 +111,6 @@ export function deviceTable(database: Database): DeviceTable {
 
 const selectTokens = statement<{ brand: string; token: string }>({
   name: 'test_tokens',
-  rank: 84,
   columns: {},
   text: () => 'select brand, token from test_devices order by brand, token',
 })

@@ -6,9 +6,7 @@ const keys: Readonly<Record<SentRequest['key'], string | undefined>> = {
   right: '"X: $API_KEY"',
   none: undefined,
   other: '"X: bellwire-check-wrong-key"',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own syntax
   shortened: '"X: ${API_KEY%?}"',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own syntax
   lengthened: '"X: ${API_KEY}x"',
   other_case: '"X: $(printf %s "$API_KEY" | tr a-zA-Z A-Za-z)"',
 }

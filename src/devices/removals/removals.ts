@@ -43,7 +43,6 @@ export function removeOps(devices: readonly Device[], why: string, now: number):
 
 const insertRemovals = statement({
   name: 'insert_device_removals',
-  rank: 52,
   columns: {
     brand: 'text',
     device: 'text',
@@ -97,7 +96,6 @@ export function listRemovals(filter: RemovalFilter, limit: number, after?: Remov
 
 const selectRemovals = statement<RemovalRow>({
   name: 'select_device_removals',
-  rank: 90,
   columns: {
     brand: 'text',
     user_id: 'text',
@@ -134,7 +132,6 @@ export function restoredOp(rows: readonly RemovalRow[], now: number): Op {
 
 const updateRestored = statement({
   name: 'update_restored_removals',
-  rank: 55,
   columns: { brand: 'text', device: 'text', user_id: 'text', at: 'text', now: 'bigint' },
   text: (rows) => `
     update device_removals set restored_at = r.now from ${rows} r

@@ -35,7 +35,6 @@ export interface BrakeRow {
 /** The first stop is kept. A stop that is older than a person's confirmation has no effect. */
 export const stopRemovals = statement({
   name: 'stop_removals',
-  rank: 40,
   columns: { service: 'text', at: 'bigint', removals: 'bigint', sends: 'bigint' },
   text: (rows) => `
     insert into removal_brakes (service, stopped_at, removals, sends, allowed_until, confirmed_at, confirmed_by)
@@ -46,7 +45,6 @@ export const stopRemovals = statement({
 
 export const confirmRemovals = statement<{ service: string }>({
   name: 'confirm_removals',
-  rank: 41,
   columns: { service: 'text', at: 'bigint', until: 'bigint', by: 'text' },
   route: 'service',
   text: (rows) => `
@@ -57,7 +55,6 @@ export const confirmRemovals = statement<{ service: string }>({
 
 export const listBrakes = statement<BrakeRow>({
   name: 'list_brakes',
-  rank: 42,
   columns: {},
   text: () => `
     select service, stopped_at, removals, sends, allowed_until, confirmed_at, confirmed_by
@@ -66,7 +63,6 @@ export const listBrakes = statement<BrakeRow>({
 
 export const putTallies = statement({
   name: 'put_tallies',
-  rank: 43,
   columns: { service: 'text', process: 'text', minute: 'bigint', sends: 'bigint', removals: 'bigint' },
   text: (rows) => `
     insert into removal_tallies (service, process, minute, sends, removals)
@@ -76,7 +72,6 @@ export const putTallies = statement({
 
 export const forgetTallies = statement({
   name: 'forget_tallies',
-  rank: 44,
   columns: { before: 'bigint' },
   text: (rows) => `delete from removal_tallies where minute < (select max(r.before) from ${rows} r)`,
 })
@@ -91,7 +86,6 @@ export interface TallyRow {
 /** The counts of the other processes. */
 export const listOtherTallies = statement<TallyRow>({
   name: 'others_tallies',
-  rank: 45,
   columns: { process: 'text', since: 'bigint' },
   text: (rows) => `
     select t.service, t.minute, t.sends, t.removals from ${rows} r

@@ -46,7 +46,6 @@ function createStatements(field: Field): { update: Statement<ChangedUser>; inser
     // Compares the time and the value: the value may have changed twice within a millisecond.
     update: statement<ChangedUser>({
       name: `correct_${field}`,
-      rank: 201,
       columns,
       text: (rows) => `
         update crm_users set ${field} = r.value, ${field}_at = r.at from ${rows} r
@@ -56,7 +55,6 @@ function createStatements(field: Field): { update: Statement<ChangedUser>; inser
     }),
     insert: statement<ChangedUser>({
       name: `correct_unknown_${field}`,
-      rank: 202,
       columns,
       text: (rows) => `
         insert into crm_users (brand, user_id, ${field}, ${field}_at)

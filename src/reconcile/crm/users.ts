@@ -40,7 +40,6 @@ const newValue = (field: Field, column: string): string =>
 
 const upsertUsers = statement<{ user_id: string }>({
   name: 'upsert_crm_users',
-  rank: 200,
   columns: {
     brand: 'text',
     user_id: 'text',
@@ -80,7 +79,6 @@ type UserRow = Record<`${Field}_at` | Field, number | null>
 
 const readUser = statement<UserRow>({
   name: 'read_crm_user',
-  rank: 0,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) => `
     select ${fields.map((field) => `u.${field}, u.${field}_at`).join(', ')}
@@ -108,7 +106,6 @@ export async function readCrmUser(
 
 const readUsers = statement<{ user_id: string } & Record<Field, number | null>>({
   name: 'read_crm_users',
-  rank: 0,
   columns: { brand: 'text', user_id: 'text' },
   text: (rows) => `
     select u.user_id, ${fields.map((field) => `u.${field}`).join(', ')}
