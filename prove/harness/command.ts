@@ -7,14 +7,15 @@ export interface Command extends Pick<Process, 'pid'> {
   lines(): readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Starts a command. Resolves with it and the first log line of this event. */
+/** Starts a command, or another program that logs like one. Resolves with it and the first log line of this event. */
 export async function startCommand(
   args: readonly string[],
   log: string,
   event: string,
   signal: AbortSignal,
+  program = new URL('../../src/cli/main.ts', import.meta.url),
 ): Promise<readonly [Command, Readonly<Record<string, unknown>>]> {
-  const process = startProcess(new URL('../../src/cli/main.ts', import.meta.url), { args, output: openSync(log, 'w') })
+  const process = startProcess(program, { args, output: openSync(log, 'w') })
   let ended = false
   void process.ended.then(() => {
     ended = true
@@ -23,7 +24,8 @@ export async function startCommand(
   for (;;) {
     const found = lines().find((line) => line.event === event)
     if (found) return [{ pid: process.pid, lines }, found]
-    if (ended) throw new Error(`bellwire ${args.join(' ')} ended:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
+    if (ended)
+      throw new Error(`${program.pathname} ${args.join(' ')} ended:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
     signal.throwIfAborted()
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

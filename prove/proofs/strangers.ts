@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { constants, getPriority, setPriority } from 'node:os'
+import { join } from 'node:path'
 import { type Latency, measureLatency, quantile, type Sample } from '../harness/latency.ts'
 import { memoryOf } from '../harness/process.ts'
 import type { Proof } from '../harness/proof.ts'
 import { type Attack, attacks, pushForty } from './strangers/attacks.ts'
-import { hangingHost } from './strangers/hanging-host.ts'
-import { activity, startTarget, type Target } from './strangers/target.ts'
+import { activity, type Kind, startTarget, type Target } from './strangers/target.ts'
 
 /** The most growth of one process. Receiving the bodies of H1 would add 100 MB of garbage, keeping them 343 MB. */
 const maxMemoryBytes = 48 * 1024 * 1024
@@ -22,7 +22,7 @@ const samples = { small: 10, full: 300 }
 /** Because of other load on the machine, a latency counts as higher only if it is higher in each round. */
 const rounds = 3
 
-interface AttackResult {
+interface Trial {
   readonly attack: Attack
   /** Why the attack succeeded. Absent: it failed, as required. */
   readonly wrong?: string
@@ -31,26 +31,33 @@ interface AttackResult {
   readonly before: readonly Sample[]
   readonly during: readonly Sample[]
 }
+interface AttackResult extends Trial {
+  readonly kind: Kind
+}
 
 export const strangers: Proof = {
   name: 'strangers',
   claims:
     'attacks by strangers, users and one brand are refused, need no memory or metrics, and do not slow down another brand',
-  boundSeconds: { small: 240, full: 1_200 },
+  boundSeconds: { small: 240, full: 2_400 },
   async run({ small, folder, print }, signal) {
-    const target = await startTarget(folder, small, signal)
-    const latency = await startBystander(target, signal)
     // Attackers have their own machines: this thread must not take processor time from the measured processes.
     const priority = getPriority()
     if (!small) setPriority(constants.priority.PRIORITY_LOW)
     try {
-      const results: AttackResult[] = []
-      await warmUp(target, latency)
-      for (const attack of [...attacks, hangingHost]) results.push(await tryAttack(attack, target, latency, signal))
+      const attackKind = (kind: Kind): Promise<Attacked> => attackTarget(kind, join(folder, kind), small, signal)
+      // The small size measures no latency.
+      const attacked = small
+        ? await Promise.all(kinds.map(attackKind))
+        : [await attackKind('command'), await attackKind('mounted')]
+      const results = attacked.flatMap(({ results }) => results)
+      const pushes = attacked.flatMap(({ pushes }) => pushes)
       for (const line of table(results, small)) print(line)
-      const unserved = latency.samples.filter(({ status }) => status !== 200)
+      const unserved = pushes.filter(({ status }) => status !== 200)
       const wrong = [
-        ...results.flatMap(({ attack, wrong }) => (wrong === undefined ? [] : [`${attack.name}: ${wrong}`])),
+        ...results.flatMap(({ kind, attack, wrong }) =>
+          wrong === undefined ? [] : [`${attack.name} (${kind}): ${wrong}`],
+        ),
         ...(unserved.length > 0 ? [`${unserved.length} pushes of the other brand were not served`] : []),
       ]
       assert.equal(wrong.length, 0, `${wrong.length} errors:\n${wrong.join('\n')}`)
@@ -60,13 +67,37 @@ export const strangers: Proof = {
         memory_mb: megabytes(Math.max(...results.map(({ memory }) => memory))),
         metrics_bytes: Math.max(...results.map(({ metrics }) => metrics)),
         ...(!small && { latency_factor: rounded(Math.max(...results.map(latencyFactor))) }),
-        bystander_pushes: latency.samples.length,
+        bystander_pushes: pushes.length,
       }
     } finally {
-      await latency.stop()
       if (!small) setPriority(priority)
     }
   },
+}
+
+interface Attacked {
+  readonly results: readonly AttackResult[]
+  /** The pushes of the other brand. */
+  readonly pushes: readonly Sample[]
+}
+
+const kinds = ['command', 'mounted'] as const
+
+/** Starts both sides in this way, and tries the attacks one after the other. */
+async function attackTarget(kind: Kind, folder: string, small: boolean, signal: AbortSignal): Promise<Attacked> {
+  const target = await startTarget(folder, kind, small, signal)
+  const latency = await startBystander(target, signal)
+  const chosen = attacks.filter(
+    ({ mounted }) => kind === 'command' || mounted === 'always' || (mounted === 'full' && !small),
+  )
+  const results: AttackResult[] = []
+  try {
+    await warmUp(target, latency)
+    for (const attack of chosen) results.push({ kind, ...(await tryAttack(attack, target, latency, signal)) })
+    return { results, pushes: latency.samples }
+  } finally {
+    await latency.stop()
+  }
 }
 
 /** Starts sending pushes continuously to a user of brand 2 who has a device at each service. */
@@ -84,11 +115,12 @@ async function startBystander(target: Target, signal: AbortSignal): Promise<Late
 
 /** Sends ordinary messages, so that the operator's heap has its working size and growth is caused by attacks. */
 async function warmUp(target: Target, latency: Latency): Promise<void> {
-  await latency.next(500)
-  for (let i = 0; i < 30; i++) await pushForty(target, 'nobody', { data: { text: 'a'.repeat(90_000) } })
+  await latency.next(target.small ? 50 : 500)
+  for (let i = 0; i < (target.small ? 8 : 30); i++)
+    await pushForty(target, 'nobody', { data: { text: 'a'.repeat(90_000) } })
 }
 
-async function tryAttack(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<AttackResult> {
+async function tryAttack(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<Trial> {
   await attack.prepare?.(target)
   let result = await tryOnce(attack, target, latency, signal)
   for (let round = 1; round < rounds && isSlower(result, target) && result.wrong === undefined; round++) {
@@ -98,7 +130,7 @@ async function tryAttack(attack: Attack, target: Target, latency: Latency, signa
   return isSlower(result, target) ? { wrong: 'the other brand became slower', ...result } : result
 }
 
-async function tryOnce(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<AttackResult> {
+async function tryOnce(attack: Attack, target: Target, latency: Latency, signal: AbortSignal): Promise<Trial> {
   const { operator, platform, small } = target
   const count = small ? samples.small : samples.full
   const before = await latency.next(count)
@@ -138,11 +170,10 @@ function trackMemory(pids: readonly number[]): { stop(): number } {
 }
 
 /** Only the full size has enough samples. */
-const isSlower = (result: AttackResult, { small }: Target): boolean =>
-  !small && latencyFactor(result) > maxLatencyFactor
+const isSlower = (result: Trial, { small }: Target): boolean => !small && latencyFactor(result) > maxLatencyFactor
 
 /** The factor by which the median or the 95th percentile rose, whichever is larger. */
-function latencyFactor({ before, during }: AttackResult): number {
+function latencyFactor({ before, during }: Trial): number {
   const factors = minLatencies.map(
     ([share, minMs]) => quantile(times(during), share) / Math.max(minMs, quantile(times(before), share)),
   )
@@ -154,8 +185,8 @@ const rounded = (value: number): number => Math.round(value * 10) / 10
 const megabytes = (bytes: number): number => rounded(bytes / 1024 / 1024)
 
 function table(results: readonly AttackResult[], small: boolean): readonly string[] {
-  const rows = results.map(({ attack, wrong, memory, metrics, before, during }) => [
-    attack.name,
+  const rows = results.map(({ kind, attack, wrong, memory, metrics, before, during }) => [
+    `${attack.name}${kind === 'mounted' ? ', mounted' : ''}`,
     wrong === undefined ? 'refused' : 'NOT REFUSED',
     `+${megabytes(memory)} MB`,
     `${metrics < 0 ? '' : '+'}${metrics} B`,

@@ -2,15 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { deviceId } from '../../../src/devices/identity.ts'
+import { manyConnections } from './connections.ts'
 import { flood } from './flood.ts'
 import { sendHalf } from './half-sent.ts'
+import { hangingHost } from './hanging-host.ts'
+import { restarts, unknownStatuses } from './hostile-operator.ts'
+import { madeUpTokens } from './made-up-tokens.ts'
+import { assertRemovalsGoOn, countOtherLines, seriesOf, waitUntil } from './observe.ts'
 import { playerRows } from './player-rows.ts'
+import { manyPollers } from './pollers.ts'
 import { type Answer, activity, type Target, type UserApp } from './target.ts'
 
 export interface Attack {
   readonly name: string
   /** The required result. */
   readonly expected: string
+  /** Whether it also attacks a mounted handler: in both sizes, in the full size, or never. */
+  readonly mounted: 'always' | 'full' | 'never'
   /** Runs once before the attack. */
   prepare?(target: Target): Promise<void>
   /** Runs the attack, which may be repeated. @throws AssertionError if it succeeds */
@@ -32,6 +40,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'H1 half-sent bodies without a key',
     expected: 'answered 401, and the connection is closed before the body is stored',
+    mounted: 'always',
     async run({ operator, platform }) {
       const body = Buffer.alloc(16_000_000, ' ')
       const paths = ['/channels/push/single', '/channels/push/batch', '/channels/site/single', '/app/devices/link']
@@ -47,16 +56,18 @@ export const attacks: readonly Attack[] = [
       assert.equal(open, 0, `${open} of 30 connections stayed open for 10 s`)
       assert.ok(answers.every(({ status = 401 }) => status === 401))
       // With a short body, no answer is lost because of a reset connection.
-      for (const [url, path] of targets) {
-        const answer = await sendHalf(url, path, Buffer.alloc(2, ' '), 10_000)
-        assert.equal(answer.status, 401, `${path}: answered ${answer.status ?? 'nothing within 10 s'}`)
-        assert.ok(answer.closed, `${path}: the connection stayed open for 10 s`)
+      const short = await Promise.all(targets.map(([url, path]) => sendHalf(url, path, Buffer.alloc(2, ' '), 10_000)))
+      for (const [i, { status, closed }] of short.entries()) {
+        const [, path] = targets[i] as (typeof targets)[0]
+        assert.equal(status, 401, `${path}: answered ${status ?? 'nothing within 10 s'}`)
+        assert.ok(closed, `${path}: the connection stayed open for 10 s`)
       }
     },
   },
   {
     name: 'H2 headers for APNs that cannot be sent',
     expected: 'each message fails; brand 2 continues, and APNs is not paused',
+    mounted: 'full',
     async prepare(target) {
       for (const brand of ['1', '2']) {
         const { link } = await target.device('apns')
@@ -81,6 +92,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'H3 unlimited devices',
     expected: 'at most 20 devices of a user remain, the newest among them',
+    mounted: 'full',
     async run(target, signal) {
       const player = await target.userApp('1', 'collector')
       const enough = AbortSignal.any([signal, AbortSignal.timeout(maxMs)])
@@ -102,6 +114,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'H3 invented kinds of devices',
     expected: 'answered 400, without a new device or metric',
+    mounted: 'full',
     async run(target) {
       const player = await target.userApp('1', 'inventor')
       for (const provider of createTokens(target.small ? 50 : 500)) {
@@ -116,6 +129,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "H4 one user's 300 dead devices",
     expected: "the user's messages fail, and dead devices of other users are still removed",
+    mounted: 'full',
     async run(target, signal) {
       const player = await target.userApp('2', mallory)
       const answers: Answer[] = []
@@ -129,12 +143,7 @@ export const attacks: readonly Attack[] = [
       await linkAll(bystander, [device.link])
       await target.remove(device)
       await target.push('1', user)
-      const stopped = seriesOf(await target.metrics(), 'bellwire_removals_stopped')
-      assert.deepEqual(
-        stopped.filter(([, value]) => value !== 0),
-        [],
-        'removals are stopped',
-      )
+      await assertRemovalsGoOn(target)
       await waitUntil('the dead device of another user was not removed', signal, async () => {
         return (await devicesOf(bystander)).length === 0
       })
@@ -144,6 +153,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'H5 members of a link that a user may not set',
     expected: 'answered 400 with the name of the member, and nothing is linked',
+    mounted: 'full',
     async run(target) {
       const player = await target.userApp('1', 'forger')
       const forged = { origin: 'www.two.example', skip_publishing: true, timestamp: '2001-01-01T00:00:00Z' }
@@ -160,6 +170,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'M2 accidental decisions about all Failed Actions',
     expected: 'another content type is answered 415, a missing filter 400, and no decision is made',
+    mounted: 'full',
     async prepare({ platform }) {
       const records = ['1', '1', '2'].map((brand) => JSON.stringify(activity(brand, 'nobody')))
       const type = { 'content-type': 'application/x-ndjson' }
@@ -188,7 +199,11 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'M3 guessing keys',
-    expected: 'few log lines, and the valid key still works',
+    expected: 'few log lines, and a key that was used before still works',
+    mounted: 'always',
+    async prepare({ platform }) {
+      await platform.request('GET', '/admin/failed')
+    },
     async run({ operator, platform, keys, small }, signal) {
       const before = countOtherLines(operator) + countOtherLines(platform)
       const urls = [`${operator.url}/channels/push/single`, `${platform.url}/admin/failed`]
@@ -213,7 +228,8 @@ export const attacks: readonly Attack[] = [
         'x-api-key': keys['2'] as string,
       })
       assert.equal(right.status, 422, `the right key was answered ${right.status}: ${right.text}`)
-      assert.equal((await platform.request('GET', '/admin/failed')).status, 200)
+      const admin = await platform.request('GET', '/admin/failed')
+      assert.equal(admin.status, 200, `the right key was answered ${admin.status}: ${admin.text}`)
       const lines = countOtherLines(operator) + countOtherLines(platform) - before
       assert.ok(lines <= 20, `${lines} log lines`)
     },
@@ -221,6 +237,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'M10 unlimited streams',
     expected: 'at most 10 streams of a user stay open, and the newest is served',
+    mounted: 'always',
     async run({ operator, userApp, metrics }, signal) {
       const { authorization } = await userApp('1', 'streamer')
       const all = new AbortController()
@@ -245,8 +262,9 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'pipelined requests whose answers are not read',
+    name: 'S1 pipelined requests whose answers are not read',
     expected: 'the connections are closed at the fifth unanswered request',
+    mounted: 'always',
     async run({ operator, platform, userApp, small }, signal) {
       const { authorization } = await userApp('1', 'pipeliner')
       const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization}\r\n\r\n`
@@ -264,8 +282,9 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'declared bodies that never arrive',
+    name: 'S2, S5 declared bodies that never arrive',
     expected: 'no memory is reserved, and device links, statuses and other users are served',
+    mounted: 'always',
     async run({ operator, platform, userApp }) {
       const { authorization } = await userApp('1', mallory)
       const other = await userApp('2', 'writer')
@@ -288,8 +307,9 @@ export const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'refused requests with long paths and junk tokens',
+    name: 'S6 refused requests with long paths and junk tokens',
     expected: 'few log lines',
+    mounted: 'always',
     async run({ operator, platform, small }) {
       const before = countOtherLines(operator) + countOtherLines(platform)
       for (let i = 0; i < (small ? 100 : 500); i++)
@@ -305,6 +325,7 @@ export const attacks: readonly Attack[] = [
   {
     name: 'L6 NUL in a path or a query',
     expected: 'answered 400, without the name of an SQL statement',
+    mounted: 'always',
     async run({ operator, platform }) {
       const paths = [
         [operator, '/admin/devices?brand=1&user_id=a%00b'],
@@ -320,6 +341,12 @@ export const attacks: readonly Attack[] = [
       }
     },
   },
+  manyPollers,
+  restarts,
+  unknownStatuses,
+  manyConnections,
+  madeUpTokens,
+  hangingHost,
 ]
 
 async function assertAlive(sides: Pick<Target, 'operator' | 'platform'>): Promise<void> {
@@ -363,25 +390,4 @@ async function failedActions(request: Target['platform']['request']): Promise<nu
 function assertAllFailed(answers: readonly Answer[]): void {
   const others = answers.filter(({ status }) => !isRefusal(status))
   assert.equal(others.length, 0, `${others.length} of ${answers.length} messages did not fail: ${others[0]?.text}`)
-}
-
-/** The number of log lines that are not about a message. */
-function countOtherLines({ lines }: Target['operator']): number {
-  return lines().filter(({ event }) => !/^(message|batch|item|provider|device)\./.test(String(event))).length
-}
-
-/** @example seriesOf('a{b="c"} 1', 'a') // [['a{b="c"}', 1]] */
-function seriesOf(metrics: string, name: string): readonly (readonly [series: string, value: number])[] {
-  return metrics
-    .split('\n')
-    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))])
-}
-
-async function waitUntil(failure: string, signal: AbortSignal, holds: () => Promise<boolean>): Promise<void> {
-  const bound = AbortSignal.any([signal, AbortSignal.timeout(10_000)])
-  while (!(await holds())) {
-    if (bound.aborted) assert.fail(failure)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }

@@ -24,6 +24,7 @@ const maxMs = 5_000
 export const hangingHost: Attack = {
   name: 'S12 browsers at a push service that never answers',
   expected: 'the browsers of brand 2 get their messages without waiting for it',
+  mounted: 'full',
   async prepare({ operator, device, userApp }) {
     const lines = Array.from({ length: 8 }, (_, user) => {
       const tokens = Array.from({ length: 20 }, () => ({ token: subscription(), provider: 'webpush', channel: 'web' }))
@@ -36,7 +37,7 @@ export const hangingHost: Attack = {
     const app = await userApp('2', 'browser')
     assert.equal((await app.request('POST', '/app/devices/link', { tokens: [link] })).status, 200)
   },
-  async run({ operator, keys, push }) {
+  async run({ operator, keys, push, small }) {
     const records = Array.from({ length: 8 }, (_, i) => activity('1', `slow-${i}`))
     const key = { 'x-api-key': keys['1'] as string }
     const hanging = operator.request('POST', '/channels/push/batch', records, key)
@@ -46,6 +47,8 @@ export const hangingHost: Attack = {
       assert.equal(answer.status, 200, `a push of brand 2 was answered ${answer.status}: ${answer.text}`)
       assert.ok(performance.now() - began < maxMs, `a push of brand 2 took ${Math.round(performance.now() - began)} ms`)
     }
+    // The small size does not wait until the hanging sends end.
+    if (small) return void hanging.catch(() => {})
     const { status, json } = await hanging
     assert.equal(status, 200)
     assert.equal((json.fatal as readonly unknown[]).length, records.length, 'no message to a hanging host is lost')

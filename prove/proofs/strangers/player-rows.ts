@@ -9,6 +9,7 @@ export const playerRows: Attack = {
   name: 'S4 new tokens without end',
   expected:
     'tokens of 4,000 characters are answered 400; at most 50 tokens a day are stored, the others are answered 429',
+  mounted: 'full',
   async run({ userApp, small }) {
     const player = await userApp('1', 'hoarder')
     const counts = new Map<number, number>()

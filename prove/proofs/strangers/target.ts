@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { createSubscriberToken } from '../../../src/http/subscriber-token.ts'
 import { type Command, startCommand } from '../../harness/command.ts'
 import { startHangingHost } from './hanging-host.ts'
+import { type HostileOperator, startHostileOperator } from './hostile-operator.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -40,6 +41,8 @@ export interface Target {
   readonly platform: Side
   readonly keys: Readonly<Record<string, string>>
   readonly small: boolean
+  /** The operator of brand 3. */
+  readonly hostile: HostileOperator
   userApp(brand: string, user: string): Promise<UserApp>
   device(service: 'fcm' | 'apns' | 'web-push'): Promise<Device>
   /** Uninstalls the app of a device: the push service reports the device as gone. */
@@ -61,7 +64,11 @@ interface StandInConfig {
 const secret = (): string => randomBytes(24).toString('base64url')
 let lastId = Date.now() * 1_000
 
-export async function startTarget(folder: string, small: boolean, signal: AbortSignal): Promise<Target> {
+/** Whether the sides are commands, or mounted in a server of node:http. */
+export type Kind = 'command' | 'mounted'
+const mountedSide = new URL('../../processes/mounted-side.ts', import.meta.url)
+
+export async function startTarget(folder: string, kind: Kind, small: boolean, signal: AbortSignal): Promise<Target> {
   const standIns = join(folder, 'stand-ins')
   await mkdir(standIns, { recursive: true })
   const log = (name: string): string => join(folder, `${name}.log`)
@@ -75,6 +82,7 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
   const admin = { operator: secret(), platform: secret() }
   const appSecret = secret()
   const standInConfig = parse(await readFile(join(standIns, 'bellwire.yaml'), 'utf8')) as StandInConfig
+  const hostile = await startHostileOperator(signal)
   const hanging = await startHangingHost(signal)
   for (const service of standInConfig.operator.push.devices.services)
     if (service.provider === 'web-push') service.origins = [...(service.origins ?? []), hanging]
@@ -89,19 +97,29 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
     push: standInConfig.operator.push,
     site: { provider: 'inbox' },
     app: { secrets: [appSecret] },
+    status: {},
   })
   const platform = await startSide('platform', {
     host: '127.0.0.1',
     port: 0,
     store: `sqlite:${join(folder, 'platform.db')}`,
     keys: [{ name: 'crm', key: admin.platform, scopes: ['enqueue', 'read', 'manage'] }],
-    lanes: Object.entries(keys).map(([brand, key]) => ({
-      brand: Number(brand),
-      channel: 'push',
-      to: { provider: 'operator-api', url: operator.url, api_key: key },
-      mode: 'batch',
-      status: { webhook_secrets: [`whsec_${randomBytes(32).toString('base64')}`] },
-    })),
+    lanes: [
+      ...Object.entries(keys).map(([brand, key]) => ({
+        brand: Number(brand),
+        channel: 'push',
+        to: { provider: 'operator-api', url: operator.url, api_key: key },
+        mode: 'batch',
+        status: { webhook_secrets: [`whsec_${randomBytes(32).toString('base64')}`] },
+      })),
+      {
+        brand: 3,
+        channel: 'push',
+        to: { provider: 'operator-api', url: hostile.url, api_key: secret() },
+        mode: 'batch',
+        status: { poll: '100ms' },
+      },
+    ],
   })
 
   return {
@@ -109,6 +127,7 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
     platform,
     keys,
     small,
+    hostile,
     async userApp(brand, user) {
       const token = await createSubscriberToken({ secret: appSecret, brand, userId: user, ttlSeconds: 3_600 })
       const authorization = `Bearer ${token}`
@@ -140,7 +159,9 @@ export async function startTarget(folder: string, small: boolean, signal: AbortS
     // The folder contains the credentials that the configuration names. JSON is valid YAML.
     const config = join(standIns, `${side}.yaml`)
     await writeFile(config, JSON.stringify({ [side]: settings, log: { format: 'json' } }), { mode: 0o600 })
-    const [command, { url }] = await startCommand([side, '--config', config], log(side), 'server.listening', signal)
+    const program = kind === 'mounted' ? mountedSide : undefined
+    const args = [side, '--config', config]
+    const [command, { url }] = await startCommand(args, log(side), 'server.listening', signal, program)
     const key = { 'x-api-key': admin[side] }
     return {
       ...command,

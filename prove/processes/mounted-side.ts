@@ -1,0 +1,20 @@
+// A side that is mounted in a server of node:http, with the options of a configuration file: mounted-side.ts SIDE --config FILE.
+
+import { createServer } from 'node:http'
+import { readOperatorOptions, readPlatformOptions } from '../../src/config/read-options.ts'
+import { chain } from '../../src/http/mount.ts'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { createPlatform } from '../../src/platform/create-platform.ts'
+import { emit } from '../../src/runtime/events.ts'
+import { startLog } from '../../src/runtime/log.ts'
+import { originOf } from '../../src/runtime/origin-of.ts'
+
+const [name, , file] = process.argv.slice(2) as ['operator' | 'platform', string, string]
+startLog({ level: 'info', format: 'json' })
+const side =
+  name === 'operator'
+    ? createOperator(await readOperatorOptions(file))
+    : createPlatform(await readPlatformOptions(file))
+await side.start()
+const server = createServer(chain(side.handler, side.admin.handler))
+server.listen(0, '127.0.0.1', () => emit('server.listening', { side: name, url: originOf(server) }))
