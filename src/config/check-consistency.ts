@@ -2,12 +2,25 @@ import { placeAt, storeProblems } from '../brands/store-problems.ts'
 import { channels } from '../contract/endpoints.ts'
 import { checkAttributes } from './attributes-settings.ts'
 import { checkChannels } from './check-channels.ts'
+import type { DevicesConfig } from './devices-table.ts'
 import type { Problem } from './problem.ts'
 import { httpProblems } from './services/http-options.ts'
 import type { Config } from './table.ts'
 
 function ownLanes(platform: Config['platform'], channel: (typeof channels)[number]) {
   return (platform?.lanes ?? []).filter((lane) => lane.channel === channel && lane.to.is === 'own')
+}
+
+/** A rule for a service that does not exist never applies. The name of a module's service is not known here. */
+function presentationProblems({ services, presentation }: DevicesConfig, at: string, where: string): Problem[] {
+  const names = services.map(({ name }) => name)
+  if (services.some(({ is }) => is === 'module')) return []
+  return presentation.flatMap((rule, i) => {
+    const unknown = rule.services?.find((name) => !names.includes(name))
+    if (unknown === undefined) return []
+    const description = `no push service is named ${JSON.stringify(unknown)}`
+    return [{ path: `${at}.presentation[${i}].services`, where, description, remedy: `use one of ${names.join(', ')}` }]
+  })
 }
 
 /** Checks settings against each other: duplicate names and keys, and settings that contradict each other. */
@@ -45,6 +58,7 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       const at = `${path}.devices.services[${i}]`
       if (service.is === 'http') problems.push(...httpProblems(service, 'device', { at, where, brands: [] }))
     }
+    if (push?.is === 'devices') problems.push(...presentationProblems(push.devices, `${path}.devices`, where))
   }
   for (const channel of channels) {
     const path = `platform.own.${channel}`

@@ -28,6 +28,50 @@ function service<Own extends Settings>(own: Own) {
   return { ...own, brands }
 }
 
+const presentation = list(
+  group(
+    { help: 'One rule. Each of services, apps and activities that is given must match.' },
+    {
+      services: list(text({ help: 'A push service.' }), {
+        help: 'The names of push services. Default: all.',
+        optional: true,
+        minItems: 1,
+      }),
+      apps: list(text({ help: 'An app.' }), {
+        help: 'The apps of devices: bundle ids and package names. Default: all.',
+        optional: true,
+        minItems: 1,
+      }),
+      activities: list(text({ help: 'An activity_id.' }), {
+        help: 'The activities (activity_id) of messages. Default: all.',
+        optional: true,
+        minItems: 1,
+      }),
+      sound: text({ help: 'A sound file of the app, or none. Default: default.', optional: true }),
+      badge: integer(0, 99_999)({ help: 'The number at the icon of the app.', optional: true }),
+      category: text({ help: 'iOS: the category, which decides the buttons.', optional: true }),
+      interruption_level: oneOf(
+        'passive',
+        'active',
+        'time-sensitive',
+      )({ help: 'iOS: the interruption level.', optional: true }),
+      android_channel: text({ help: 'Android: the notification channel.', optional: true }),
+      android_priority: oneOf(
+        'normal',
+        'high',
+      )({
+        help: 'Android: the priority. Default: high for a message with a title or a text, otherwise normal.',
+        optional: true,
+      }),
+      icon: text({ help: 'Android: a drawable resource. Web Push: an address.', optional: true }),
+      url: text({ help: 'The address that a click opens, for a message without `url`.', optional: true }),
+    },
+  ),
+  {
+    help: 'How devices present messages, for fields that the platform does not send. A later rule replaces the fields of an earlier one; `overrides` of a message replace both.',
+  },
+)
+
 export const devices = group(
   { help: 'Sends each push message to all devices of its user.' },
   {
@@ -44,6 +88,7 @@ export const devices = group(
       minItems: 1,
       remedy: 'write services: [{provider: fcm, credentials: …}], or another service of docs/push.md',
     }),
+    presentation,
     lifetime: duration({
       help: 'Time to live of a message, from its first attempt. A message that is older is not shown.',
       default: '24h',

@@ -81,6 +81,11 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       'Each message goes to all devices of its user. `unregistered_targets` is for messages that name a token which was never linked; without it they are refused. `removals` limits the automatic unlinks of dead devices: beyond it, unlinking stops until a person confirms.',
     ),
     section(
+      'Presentation on devices',
+      String.raw`operator\.push\{devices\}\.devices\.(?<name>presentation(\[\]\.\w+)?)`,
+      'Sound, badge, Android channel and other fields that the platform does not send. See [Presentation](push.md#presentation).',
+    ),
+    section(
       'Device source: your database',
       String.raw`${source}\{sql\}\.(?<name>\w+)`,
       'Your own table of devices. See [Tokens that you keep elsewhere](devices.md#tokens-that-you-keep-elsewhere).',

@@ -1,6 +1,7 @@
 // The Delivery that fans a message out to the devices of its user, each through its own push service (docs/decisions.md).
 
 import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
+import { readMessageKey } from '../contract/message-key.ts'
 import type { Failed, Outcome } from '../contract/outcome.ts'
 import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
@@ -9,6 +10,7 @@ import { deviceId, idOf } from '../devices/identity.ts'
 import type { Brake } from '../devices/removals/keeper.ts'
 import { expiryOf } from '../providers/expiry.ts'
 import { leastRestMs } from '../providers/guard.ts'
+import { type PresentationRule, presentationOf } from '../providers/presentation.ts'
 import type { Message, Pause, Result } from '../providers/provider.ts'
 import type { DeviceAnswer, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
@@ -35,6 +37,8 @@ export interface DevicesOptions {
   readonly content?: ContentMapping
   /** Lifetime of a message, from its first attempt; 24 h. */
   readonly lifetimeMs?: number
+  /** How devices present messages, for fields that the platform does not send. A later rule replaces the fields of an earlier one. */
+  readonly presentation?: readonly PresentationRule[]
   /** Send to named targets that were never linked, as devices of this kind. Absent: refuse them. */
   readonly unregisteredTargets?: UnregisteredDevice
   /** Most devices that one message is sent to. 200. */
@@ -71,6 +75,7 @@ interface DeviceResult {
 export function createDevices(options: DevicesOptions): Delivery {
   const { source, content: mapping, lifetimeMs = dayMs, unregisteredTargets: unregistered, brake } = options
   const services = checkNames(options.services).map((service) => guardService(service, options.guard))
+  const { presentation: rules = [] } = options
   const closing = new AbortController()
   const limit = options.devicesPerUser === undefined ? {} : { maxDevices: options.devicesPerUser }
   const findTargets = createTargets({ source, signal: closing.signal, ...limit, ...(unregistered && { unregistered }) })
@@ -98,7 +103,8 @@ export function createDevices(options: DevicesOptions): Delivery {
       const { traceparent } = message.context
       const sends = devices.map((device, i) => {
         const checks = new DeviceSendChecks(source, device, freshness, context.fence)
-        return serviceOf[i]?.send({ ref: message.ref, device, content, expiresAt, traceparent }, context, checks)
+        const presented = rules.length === 0 ? { content } : present(message, content, serviceOf[i]?.name, device.app)
+        return serviceOf[i]?.send({ ref: message.ref, device, ...presented, expiresAt, traceparent }, context, checks)
       })
       const answers = sends.length === 1 ? [await sends[0]] : await Promise.all(sends)
       const results = devices.map((device, i) => toDeviceResult(serviceOf[i], device, answers[i]))
@@ -107,6 +113,15 @@ export function createDevices(options: DevicesOptions): Delivery {
       return report(message, context, toResult(message, content, results))
     } catch (error) {
       return report(message, context, invalidResult(String(error), 1, true))
+    }
+  }
+
+  function present(message: Message, content: PushContent, service = '', app?: string) {
+    const { activityId: activity } = readMessageKey(message.key)
+    const presentation = presentationOf(rules, { service, app, activity })
+    return {
+      content: content.url === undefined && presentation.url ? { ...content, url: presentation.url } : content,
+      presentation,
     }
   }
 

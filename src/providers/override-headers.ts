@@ -10,8 +10,9 @@ export type HeaderRules = Readonly<Record<string, { readonly form: RegExp; reado
 export const apnsHeaders: HeaderRules = {
   'apns-priority': { form: /^(1|5|10)$/, says: '1, 5 or 10' },
   'apns-push-type': {
-    form: /^(alert|background|location|voip|complication|fileprovider|mdm|liveactivity|pushtotalk|widgets|controls)$/,
-    says: 'a push type of APNs, such as alert or background',
+    // Any other type needs a topic of its own, such as com.example.app.voip.
+    form: /^(alert|background)$/,
+    says: 'alert or background',
   },
   'apns-expiration': { form: /^\d{1,10}$/, says: 'epoch seconds as digits, or 0' },
   'apns-collapse-id': { form: /^[\x21-\x7e]{1,64}$/, says: '1 to 64 printable ASCII characters without spaces' },

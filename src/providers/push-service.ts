@@ -4,6 +4,7 @@ import type { PushContent } from '../contract/content.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import type { Device } from '../devices/device.ts'
 import type { Check } from '../runtime/check.ts'
+import type { Presentation } from './presentation.ts'
 import type { SendContext } from './provider.ts'
 
 /** One message for one device. */
@@ -12,6 +13,8 @@ export interface Push {
   readonly ref: string
   readonly device: Device
   readonly content: PushContent
+  /** How the device presents the message, where its content does not say so. */
+  readonly presentation?: Presentation
   /** Epoch milliseconds: the device does not show the message later. */
   readonly expiresAt: number
   /** The trace of its message (W3C Trace Context). */

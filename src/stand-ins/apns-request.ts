@@ -10,7 +10,8 @@ export interface ApnsRules {
 }
 
 export interface ApnsRequest {
-  readonly topic: string
+  /** The topic without the suffix of its push type. */
+  readonly app: string
   readonly aps: Readonly<Record<string, unknown>>
   readonly custom: Readonly<Record<string, unknown>>
   readonly collapseId?: string
@@ -19,9 +20,19 @@ export interface ApnsRequest {
 }
 
 const mostBytes = 4096
-const pushTypes = new Set(
-  'alert background location voip complication fileprovider mdm liveactivity pushtotalk widgets controls'.split(' '),
-)
+/** The suffix of the topic for each push type. */
+const topicSuffixes = new Map([
+  ['alert', ''],
+  ['background', ''],
+  ['location', '.location-query'],
+  ['voip', '.voip'],
+  ['complication', '.complication'],
+  ['fileprovider', '.pushkit.fileprovider'],
+  ['liveactivity', '.push-type.liveactivity'],
+  ['pushtotalk', '.voip-ptt'],
+  ['widgets', '.push-type.widgets'],
+  ['controls', '.push-type.controls'],
+])
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** @returns the notification, or Apple's reason for a refusal */
@@ -35,18 +46,21 @@ export function readApnsRequest(
   if (id !== undefined && !uuid.test(id)) return { reason: 'BadMessageId' }
   if (expiration !== undefined && !/^\d{1,12}$/.test(expiration)) return { reason: 'BadExpirationDate' }
   if (!['10', '5', '1'].includes(priority)) return { reason: 'BadPriority' }
-  if (!pushTypes.has(pushType)) return { reason: 'InvalidPushType' }
+  const suffix = topicSuffixes.get(pushType)
+  if (suffix === undefined) return { reason: 'InvalidPushType' }
   if (pushType === 'background' && priority === '10') return { reason: 'BadPriority' }
   if (collapseId !== undefined && Buffer.byteLength(collapseId) > 64) return { reason: 'BadCollapseId' }
   if (topic === undefined || topic === '') return { reason: 'MissingTopic' }
   if (!/^[A-Za-z0-9.-]+$/.test(topic)) return { reason: 'BadTopic' }
-  if (!topics.has(topic) || (allowed && !allowed.includes(topic))) return { reason: 'TopicDisallowed' }
+  const app = topic.slice(0, topic.length - suffix.length)
+  if (!topic.endsWith(suffix) || !topics.has(app) || (allowed && !allowed.includes(app)))
+    return { reason: 'TopicDisallowed' }
   if (body === '') return { reason: 'PayloadEmpty' }
   if (Buffer.byteLength(body) > mostBytes) return { reason: 'PayloadTooLarge' }
   // Apple accepts any payload, even one that no device can show.
   const { aps = {}, ...custom } = objectIn(body) ?? {}
   return {
-    topic,
+    app,
     aps: typeof aps === 'object' && aps !== null ? (aps as Record<string, unknown>) : {},
     custom,
     ...(collapseId !== undefined && { collapseId }),

@@ -77,7 +77,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
     const id = (headers['apns-id'] ?? randomUUID()).toLowerCase()
     const refuse = (reason: string, timestamp?: number): Answer => refusal(reason, id, timestamp)
     if (method !== 'POST') return refuse('MethodNotAllowed')
-    const token = /^\/3\/device\/([^/]*)$/.exec(path)?.[1]
+    const token = tokenIn(path)
     if (token === undefined) return refuse('BadPath')
     const scope = await keys.checkToken(headers.authorization, environment)
     if ('reason' in scope) return refuse(scope.reason)
@@ -87,7 +87,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
     if ('reason' in request) return refuse(request.reason)
     const device = find(token)
     if (!device || device.kind.environment !== environment) return refuse('BadDeviceToken')
-    if (device.kind.app !== request.topic) return refuse('DeviceTokenNotForTopic')
+    if (device.kind.app !== request.app) return refuse('DeviceTokenNotForTopic')
     if (device.goneSince !== undefined) return refuse('Unregistered', device.goneSince)
     const notification = notificationOf(request, clock())
     if (notification) deliver(token, notification)
@@ -103,7 +103,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
       streams: options.streams ?? 1_000,
       faults,
       goawayData: '{"reason":"Shutdown"}',
-      tokenOf: ({ path }) => /^\/3\/device\/([^/]*)$/.exec(path)?.[1] ?? '',
+      tokenOf: ({ path }) => tokenIn(path) ?? '',
       serve: (request) => serve(request, environment),
       onArrival: arrivals.add,
     })
@@ -131,6 +131,9 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
     },
   }
 }
+
+/** The token in lower case: Apple ignores the case. */
+const tokenIn = (path: string): string | undefined => /^\/3\/device\/([^/]*)$/.exec(path)?.[1]?.toLowerCase()
 
 /** The notification that a device shows. Undefined without an alert. */
 function notificationOf(

@@ -19,3 +19,18 @@ test("an operator's key on the platform needs exactly one brand if it has the sc
     assert.match(problem?.remedy ?? '', /brands: \[1\]/)
   }
 })
+
+test('a presentation for a push service that does not exist is refused', () => {
+  const problemsOf = (services: object[], named: string[]): Problem[] => {
+    const problems: Problem[] = []
+    const push = { is: 'devices', devices: { services, presentation: [{ services: named }] } }
+    checkConsistency({ operator: { keys: [], attributes: [], push } } as unknown as Config, 'bellwire.yaml', problems)
+    return problems
+  }
+  const fcm = { is: 'fcm', name: 'fcm' }
+  assert.deepEqual(problemsOf([fcm], ['fcm']), [])
+  const [problem] = problemsOf([fcm], ['fcm', 'apns'])
+  assert.equal(problem?.path, 'operator.push.devices.presentation[0].services')
+  assert.match(problem?.description ?? '', /"apns"/)
+  assert.deepEqual(problemsOf([{ is: 'module', name: 'service' }], ['mine']), [], 'a module names its own service')
+})

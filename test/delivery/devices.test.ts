@@ -71,6 +71,31 @@ async function start(
 
 const tokens = (service: WitnessService): string[] => service.received.map((push) => push.device.token).sort()
 
+onSqlite(
+  'a device gets the presentation of its service, app and activity, and its url if the message has none',
+  async (t, store) => {
+    const presentation = [
+      { badge: 1, url: 'app://home' },
+      { services: ['my fcm'], activities: ['20'], androidChannel: 'offers' },
+    ]
+    const { url, apns, fcm } = await start(t, store, { push: { presentation } })
+    await post(url + single, element({ activity_id: 20 }, { url: undefined }))
+    await post(url + single, element({ id: 2, activity_id: 21 }, { url: 'https://www.example.com' }))
+    const seen = (service: WitnessService) =>
+      service.received
+        .filter(({ device }) => device.token !== 'shared')
+        .map(({ content, presentation: { url: _, ...rest } = {} }) => [content.url, rest])
+    assert.deepEqual(seen(apns), [
+      ['app://home', { badge: 1 }],
+      ['https://www.example.com', { badge: 1 }],
+    ])
+    assert.deepEqual(seen(fcm), [
+      ['app://home', { badge: 1, androidChannel: 'offers' }],
+      ['https://www.example.com', { badge: 1 }],
+    ])
+  },
+)
+
 onEachEngine('a message is sent to every device of its user and brand, through the right service', async (t, store) => {
   const { url, apns, fcm } = await start(t, store)
   const answer = await post(url + single, element({}, { data: { deal: 7 } }))

@@ -107,9 +107,9 @@ test('apns: a message is converted to a notification', () => {
     ['content-type', 'application/json'],
     ['apns-topic', 'com.example.b'],
     ['apns-push-type', 'alert'],
-    ['apns-priority', '5'],
     ['apns-expiration', '1795262400'],
     ['apns-collapse-id', ref],
+    ['apns-priority', '5'],
     ['apns-id', ref.toLowerCase()],
   ]
   assert.deepEqual(built.headers, headers.flat())
@@ -149,7 +149,7 @@ test('apns: the size limit is exactly that of APNs', async (t) => {
   const { standIn, service } = await stage(t)
   const ref = randomUUID()
   const device = deviceOf(standIn)
-  const frame = Buffer.byteLength(JSON.stringify({ aps: { alert: { body: '' } }, push_id: ref }))
+  const frame = Buffer.byteLength(JSON.stringify({ aps: { alert: { body: '' }, sound: 'default' }, push_id: ref }))
   const send = (bytes: number) =>
     service.send(pushTo(device, { ref, content: { body: 'x'.repeat(bytes - frame) } }), contextOf())
   assert.equal((await send(4096)).category, 'successful')
@@ -220,7 +220,7 @@ test('apns: a message can set priority, push type, expiration and collapse id to
     apnsNotification(pushTo(device, { content: { title: 'a', overrides: { apns: { headers } } } }), 'com.example.a')
   const good = {
     'APNS-Priority': '1',
-    'apns-push-type': 'voip',
+    'apns-push-type': 'alert',
     'apns-expiration': '0',
     'apns-collapse-id': 'x'.repeat(64),
   }

@@ -91,10 +91,15 @@ test('fcm: a message is converted to a request body', () => {
       token: 't-1',
       notification: { title: 'Hello', body: 'Bonus', image: 'https://example.com/i.png' },
       data: { n: '9007199254740993', s: 'x', url: 'https://example.com/b', push_id: ref },
-      android: { ttl: '3600s', priority: 'HIGH', notification: { tag: ref, channel_id: 'news' } },
+      android: { ttl: '3600s', priority: 'HIGH', notification: { tag: ref, sound: 'default', channel_id: 'news' } },
       apns: {
-        headers: { 'apns-collapse-id': ref, 'apns-expiration': String(now / 1000 + 3600) },
-        payload: { aps: { 'mutable-content': 1 } },
+        headers: {
+          'apns-push-type': 'alert',
+          'apns-expiration': String(now / 1000 + 3600),
+          'apns-collapse-id': ref,
+          'apns-priority': '10',
+        },
+        payload: { aps: { sound: 'default', 'mutable-content': 1 }, image: 'https://example.com/i.png' },
         fcm_options: { image: 'https://example.com/i.png' },
       },
       webpush: {

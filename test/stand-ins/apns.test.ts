@@ -50,6 +50,23 @@ test('a notification is answered with its id', async (t) => {
   assert.match(developed.headers['apns-unique-id'] ?? '', /./)
 })
 
+test('like Apple, the stand-in ignores the case of tokens, and knows the topic of each push type', async (t) => {
+  const { standIn, send } = await stage(t)
+  const token = standIn.device()
+  assert.equal((await send(token.toUpperCase())).status, 200)
+  assert.equal(standIn.shown(token).length, 1)
+  for (const [type, suffix] of [
+    ['voip', '.voip'],
+    ['liveactivity', '.push-type.liveactivity'],
+    ['pushtotalk', '.voip-ptt'],
+  ] as const)
+    assert.equal(
+      (await send(token, { 'apns-push-type': type, 'apns-topic': standIn.topic + suffix })).status,
+      200,
+      type,
+    )
+})
+
 test('a notification that APNs would refuse is refused with its reason', async (t) => {
   const { standIn, production, authorization, send } = await stage(t)
   const token = standIn.device()
@@ -66,6 +83,9 @@ test('a notification that APNs would refuse is refused with its reason', async (
     [send(token, { 'apns-topic': undefined }), 400, 'MissingTopic'],
     [send(token, { 'apns-topic': 'no topic' }), 400, 'BadTopic'],
     [send(token, { 'apns-topic': 'com.stranger' }), 400, 'TopicDisallowed'],
+    [send(token, { 'apns-push-type': 'voip' }), 400, 'TopicDisallowed'],
+    [send(token, { 'apns-push-type': 'mdm' }), 400, 'InvalidPushType'],
+    [send(token, { 'apns-topic': `${standIn.topic}.voip` }), 400, 'TopicDisallowed'],
     [send(b), 400, 'DeviceTokenNotForTopic'],
     [send(token, {}, ''), 400, 'PayloadEmpty'],
     [send(token, {}, { aps: { alert: 'x'.repeat(4_096) } }), 413, 'PayloadTooLarge'],

@@ -96,7 +96,7 @@ export function apns(options: ApnsOptions): PushService {
     for (let retried = false; ; retried = true) {
       const got = tokens.get(clock.now())
       const token = typeof got === 'string' ? got : await got
-      const exchanged = await post(target, push.device.token, token, notification, context)
+      const exchanged = await post(target, push.device.token.toLowerCase(), token, notification, context)
       if ('lost' in exchanged) return { answer: lostInEnvironment(exchanged, context) }
       const { status, headers } = exchanged
       const body = status === 200 ? '' : removeSecrets(exchanged.body.toString(), push.device.token, token)

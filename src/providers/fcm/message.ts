@@ -2,9 +2,11 @@
 
 import { dataTexts } from '../../contract/content.ts'
 import type { Failed } from '../../contract/outcome.ts'
+import { applePart } from '../apple-part.ts'
 import { collapseId } from '../collapse.ts'
 import { isObject, merged } from '../merge.ts'
-import { apnsHeaders, headerFault, webPushHeaders } from '../override-headers.ts'
+import { headerFault, webPushHeaders } from '../override-headers.ts'
+import type { Presentation } from '../presentation.ts'
 import { bytesOver, invalidMessage, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
@@ -20,9 +22,22 @@ const mostTtlSeconds = 2_419_200
  *
  * @returns the body as text, or the outcome of a message that must not be sent
  */
-export function fcmMessage({ ref, device, content, expiresAt }: Push, now: number): { body: string } | Failed {
+export function fcmMessage(push: Push, now: number): { body: string } | Failed {
+  const { ref, device, content, expiresAt, presentation = {} } = push
   const { title, body, image_url: image, url } = content
-  const shows = title !== undefined || body !== undefined || image !== undefined
+  const over = content.overrides?.fcm ?? {}
+  const target = targets.find((name) => Object.hasOwn(over, name))
+  if (target !== undefined)
+    return invalidMessage('fcm', `overrides.fcm may not set ${target}: the target is the user's device`)
+  const fault = faultOf(over)
+  if (fault !== undefined) return invalidMessage('fcm', fault)
+  // An image alone is not shown: APNs cannot show it either.
+  const hasText = title !== undefined || body !== undefined
+  const shows = over.notification === undefined ? hasText : over.notification !== null
+  const { headers: appleHeaders, ...overApns } = isObject(over.apns) ? over.apns : {}
+  const overAps = isObject(overApns.payload) ? overApns.payload.aps : undefined
+  const apple = applePart(push, shows, { aps: overAps, headers: appleHeaders, at: 'overrides.fcm.apns' })
+  if (typeof apple === 'string') return invalidMessage('fcm', apple)
   const ttl = String(Math.min(mostTtlSeconds, Math.max(0, Math.floor((expiresAt - now) / 1000))))
   const data = dataTexts(content)
   if (url !== undefined) data.url = url
@@ -31,16 +46,17 @@ export function fcmMessage({ ref, device, content, expiresAt }: Push, now: numbe
   const ours = {
     token: device.kind === 'fcm_fid' ? undefined : device.token,
     fid: device.kind === 'fcm_fid' ? device.token : undefined,
-    notification: shows ? { title, body, image } : undefined,
+    notification: hasText ? { title, body, image } : undefined,
     data,
-    android: { ttl: `${ttl}s`, notification: shows ? { tag: ref } : undefined },
+    android: {
+      ttl: `${ttl}s`,
+      priority: presentation.androidPriority?.toUpperCase() ?? (shows ? 'HIGH' : undefined),
+      notification: shows ? androidNotification(ref, presentation) : undefined,
+    },
     // For devices that FCM reaches through Apple or a browser.
     apns: {
-      headers: {
-        'apns-collapse-id': collapseId(ref, 64),
-        'apns-expiration': String(Math.floor(expiresAt / 1000)),
-      },
-      payload: image === undefined ? undefined : { aps: { 'mutable-content': 1 } },
+      headers: apple.headers,
+      payload: { aps: apple.aps, image },
       fcm_options: image === undefined ? undefined : { image },
     },
     webpush: {
@@ -49,25 +65,28 @@ export function fcmMessage({ ref, device, content, expiresAt }: Push, now: numbe
       fcm_options: url?.startsWith('https://') ? { link: url } : undefined,
     },
   }
-  const over = content.overrides?.fcm
-  const target = over && targets.find((name) => Object.hasOwn(over, name))
-  if (target !== undefined)
-    return invalidMessage('fcm', `overrides.fcm may not set ${target}: the target is the user's device`)
-  const fault = over && faultOf(over)
-  return fault === undefined ? checked(merged(ours, over)) : invalidMessage('fcm', fault)
+  return checked(merged(ours, isObject(over.apns) ? { ...over, apns: overApns } : over))
 }
 
-/** Validates values that FCM passes on to APNs and others: their refusal would look like a wrong key. FCM validates the rest. */
-function faultOf({ android, apns, webpush }: Readonly<Record<string, unknown>>): string | undefined {
+function androidNotification(tag: string, { sound = 'default', badge, androidChannel, icon }: Presentation) {
+  return {
+    tag,
+    // A sound of Android is a resource, whose name has no extension.
+    sound: sound === 'none' ? undefined : sound.replace(/\.[^.]*$/, ''),
+    notification_count: badge,
+    channel_id: androidChannel,
+    icon,
+  }
+}
+
+/** Validates values that FCM passes on to others: their refusal would look like a wrong key. FCM validates the rest. */
+function faultOf({ android, webpush }: Readonly<Record<string, unknown>>): string | undefined {
   const { ttl, priority } = isObject(android) ? android : {}
   if (has(ttl) && !(typeof ttl === 'string' && /^\d{1,7}(\.\d{1,9})?s$/.test(ttl)))
     return 'overrides.fcm.android.ttl must be seconds such as "3600s"'
   if (has(priority) && !(typeof priority === 'string' && /^(normal|high)$/i.test(priority)))
     return 'overrides.fcm.android.priority must be NORMAL or HIGH'
-  return (
-    headerFault(isObject(apns) ? apns.headers : undefined, apnsHeaders, 'overrides.fcm.apns.headers') ??
-    headerFault(isObject(webpush) ? webpush.headers : undefined, webPushHeaders, 'overrides.fcm.webpush.headers')
-  )
+  return headerFault(isObject(webpush) ? webpush.headers : undefined, webPushHeaders, 'overrides.fcm.webpush.headers')
 }
 
 const has = (value: unknown): boolean => value !== undefined && value !== null

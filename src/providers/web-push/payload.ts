@@ -11,7 +11,7 @@ export const mostPayloadBytes = 3_993
 const longestSeconds = 2_419_200
 
 /**
- * The payload: JSON text with `push_id` and, if the message has them, `title`, `body`, `image`, `url` (texts), `receipt` (the address
+ * The payload: JSON text with `push_id` and, if the message has them, `title`, `body`, `image`, `icon`, `url` (texts), `receipt` (the address
  * and token for reports) and `data` (an object). A service worker shows it with `tag: push_id`, so that a message that arrives twice is shown once.
  *
  * @example payloadOf('0197…', { title: 'Hello', data: '{"n":1}' }) // {"push_id":"0197…","title":"Hello","data":{"n":1}}
@@ -19,9 +19,9 @@ const longestSeconds = 2_419_200
 export function payloadOf(
   ref: string,
   { title, body, image_url: image, url, data }: PushContent,
-  receipt?: Receipt,
+  { receipt, icon }: { readonly receipt?: Receipt | undefined; readonly icon?: string | undefined } = {},
 ): Buffer {
-  const texts = JSON.stringify({ push_id: ref, title, body, image, url, receipt })
+  const texts = JSON.stringify({ push_id: ref, title, body, image, icon, url, receipt })
   // `data` is inserted as text, so that numbers beyond 2^53 keep their digits.
   return Buffer.from(data === undefined ? texts : `${texts.slice(0, -1)},"data":${data}}`)
 }

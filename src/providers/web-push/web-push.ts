@@ -80,7 +80,7 @@ export function webPush(options: WebPushOptions): PushService {
       url: receipts.url,
       token: receiptToken(receipts.secret, { brand: device.brand, ref }),
     }
-    const payload = payloadOf(ref, content, receipt)
+    const payload = payloadOf(ref, content, { receipt, icon: push.presentation?.icon })
     if (payload.length > mostPayloadBytes) return tooLarge(payload.length)
 
     return deliver(push, subscription, payload, urgency, context)

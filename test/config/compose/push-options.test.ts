@@ -5,11 +5,13 @@ import test, { type TestContext } from 'node:test'
 import { check } from '../../../src/config/check.ts'
 import { apnsOptions } from '../../../src/config/compose/services/apns.ts'
 import { fcmOptions } from '../../../src/config/compose/services/fcm.ts'
+import { pushDevices } from '../../../src/config/compose/services/index.ts'
+import { devices } from '../../../src/config/devices-table.ts'
 import { ConfigError, type Problem } from '../../../src/config/problem.ts'
 import { readYaml } from '../../../src/config/read-yaml.ts'
 import { apnsSettings } from '../../../src/config/services/apns.ts'
 import { fcmSettings } from '../../../src/config/services/fcm.ts'
-import { group } from '../../../src/config/setting.ts'
+import { group, type Settings } from '../../../src/config/setting.ts'
 import { apns } from '../../../src/providers/apns/apns.ts'
 import { fcm } from '../../../src/providers/fcm/fcm.ts'
 import { apnsStandIn } from '../../../src/stand-ins/apns.ts'
@@ -20,7 +22,7 @@ import { temporary } from '../../support/sides.ts'
 const at = 'operator.push.devices.services[0]'
 
 /** Validates a configuration that contains only these values. */
-function configOf(settings: typeof fcmSettings | typeof apnsSettings, written: Record<string, unknown>) {
+function configOf(settings: Settings, written: Record<string, unknown>) {
   const problems: Problem[] = []
   const raw = readYaml(JSON.stringify(written), 'bellwire.yaml', '/', problems)
   const value = check(group({ help: '' }, settings), raw, at, problems)
@@ -68,6 +70,23 @@ test('fcm: settings and files are converted to a push service that delivers', as
   const device = { brand: '1', userId: '1001', kind: 'fcm_token', token: standIn.device(), linkedAt: '' } as const
   assert.equal(service.reaches({ ...device, app: 'com.example.b' }), false)
   assert.equal((await service.send(pushTo(device), contextOf())).category, 'successful')
+})
+
+test('the settings of a presentation are converted to its rules', async () => {
+  const written = {
+    source: 'registry',
+    services: [{ provider: 'http', name: 'mine', url: 'https://push.example', body: { to: '{{token}}' } }],
+    presentation: [
+      { sound: 'a.caf', badge: 0, activities: [77], android_channel: 'c', android_priority: 'high' },
+      { apps: ['com.example'], interruption_level: 'passive', category: 'OFFER', icon: 'i', url: 'app://x' },
+    ],
+  }
+  const { presentation, services } = await pushDevices(configOf(devices.settings, written), 'operator.push.devices')
+  assert.deepEqual(presentation, [
+    { sound: 'a.caf', badge: 0, activities: ['77'], androidChannel: 'c', androidPriority: 'high' },
+    { apps: ['com.example'], interruptionLevel: 'passive', category: 'OFFER', icon: 'i', url: 'app://x' },
+  ])
+  await Promise.all(services.map((service) => service.close?.()))
 })
 
 test('fcm: an error names the setting and the remedy, and contains no secret', async (t) => {

@@ -4,6 +4,7 @@ import { payloadOf, secondsLeft, urgencyOf } from '../../../src/providers/web-pu
 
 test('the payload has the content of the message and nothing else', () => {
   assert.equal(payloadOf('p', {}).toString(), '{"push_id":"p"}')
+  assert.equal(payloadOf('p', {}, { icon: '/i.png' }).toString(), '{"push_id":"p","icon":"/i.png"}')
   assert.equal(payloadOf('p', { data: '{}' }).toString(), '{"push_id":"p","data":{}}')
   assert.deepEqual(
     JSON.parse(payloadOf('p', { title: '"}', image_url: 'i', tokens: ['t'], data: '{"a":1}' }).toString()),

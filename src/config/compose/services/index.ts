@@ -4,6 +4,7 @@ import type { PushDevices } from '../../../delivery/compose.ts'
 import type { Judge } from '../../../devices/device-event.ts'
 import { apns } from '../../../providers/apns/apns.ts'
 import { fcm } from '../../../providers/fcm/fcm.ts'
+import type { PresentationRule } from '../../../providers/presentation.ts'
 import type { PushService } from '../../../providers/push-service.ts'
 import { judgeEndpoint } from '../../../providers/web-push/judge-endpoint.ts'
 import { type WebPushOptions, webPush } from '../../../providers/web-push/web-push.ts'
@@ -25,7 +26,7 @@ export async function pushDevices(
   at: string,
   receipts?: WebPushOptions['receipts'],
 ): Promise<PushDevices> {
-  const { lifetime, unregistered_targets: unregisteredTargets, removals } = config
+  const { lifetime, presentation, unregistered_targets: unregisteredTargets, removals } = config
   const services = await Promise.all(
     config.services.map((service, i) => pushService(service, `${at}.services[${i}]`, receipts)),
   )
@@ -33,11 +34,24 @@ export async function pushDevices(
   return {
     source: await deviceSource(config.source, `${at}.source`),
     services,
+    presentation: presentation.map(presentationRule),
     lifetimeMs: lifetime,
     ...(unregisteredTargets && { unregisteredTargets }),
     removals: { devices: removals.devices, share: removals.percent / 100, windowMs: removals.window },
   }
 }
+
+const presentationRule = ({
+  interruption_level: interruptionLevel,
+  android_channel: androidChannel,
+  android_priority: androidPriority,
+  ...rule
+}: DevicesConfig['presentation'][number]): PresentationRule => ({
+  ...rule,
+  ...(interruptionLevel && { interruptionLevel }),
+  ...(androidChannel !== undefined && { androidChannel }),
+  ...(androidPriority && { androidPriority }),
+})
 
 /** Allows a browser subscription to be linked only if a Web Push service would send to its endpoint, which is untrusted input. */
 export function judgeOf({ services }: DevicesConfig): Judge {
