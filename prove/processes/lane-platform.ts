@@ -1,5 +1,5 @@
 // A platform with many lanes. Its provider appends each message to the witness file before it answers, with
-// its process and the time. To each message of the proof it replies with the number of statements that it has sent to PostgreSQL.
+// its process and the time. To each message of the proof it replies with the number of statements of each name that it has sent to PostgreSQL.
 
 import { appendFileSync } from 'node:fs'
 import pg from 'pg'
@@ -23,10 +23,13 @@ const provider: Provider = {
   },
 }
 
-let statements = 0
+const statements: Record<string, number> = {}
 const { query } = pg.Client.prototype
 pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-  statements++
+  const [first] = args as [string | { readonly text: string }]
+  const text = typeof first === 'string' ? first : first.text
+  const name = /^\/\* (\w+)/.exec(text)?.[1] ?? text
+  statements[name] = (statements[name] ?? 0) + 1
   return (query as (...args: unknown[]) => unknown).apply(this, args)
 } as typeof query
 
