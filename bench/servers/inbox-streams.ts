@@ -66,7 +66,7 @@ async function startInbox(): Promise<PushServer> {
   const app = createHttp('operator', 1_000_000)
   const most = 20_000
   const { routes } = inboxRoutes({ databaseOf: () => database, streams: most, streamsPerUser: most, pingMs: 3_600_000 })
-  await appRoutes(app, { secrets: [secret], origins: [] }, routes)
+  await appRoutes(app, { secrets: [secret], origins: [], brands: ['1'] }, routes)
   await app.ready()
   const { url } = await listen('operator', (request, response) => app.routing(request, response), {
     connectionsPerAddress: most,

@@ -27,6 +27,8 @@ export interface AppOptions {
 export const appPaths = ['/app/inbox/*', '/app/devices/*', '/app/status', '/app/receipts']
 
 export interface AppApi extends AppOptions {
+  /** The configured brands. */
+  readonly brands: readonly string[]
   readonly databaseOf: (brand: string) => Database
   readonly registryOf: (brand: string) => Registry
   /** A suppressed user does not see the inbox. Undefined: every user does. */
@@ -49,7 +51,7 @@ export interface AppApi extends AppOptions {
 export async function serveAppApi(server: FastifyInstance, options: AppApi): Promise<readonly DescribedRoute[]> {
   const { databaseOf, registryOf, suppression, statusOps, services, publish = [], judge, devices, signal } = options
   const { app = [], receipts = [] } = options.statusRoutes ?? {}
-  const { secrets, origins = [], streams, streamsPerUser } = options
+  const { secrets, origins = [], brands, streams, streamsPerUser } = options
   const inbox = inboxRoutes({
     databaseOf,
     statusOps,
@@ -65,6 +67,6 @@ export async function serveAppApi(server: FastifyInstance, options: AppApi): Pro
     ...app,
     ...deviceAppRoutes({ registryOf, judge, reaches, most: devices.app, perMinute: devices.appPerMinute }),
   ]
-  await appRoutes(server, { secrets, origins }, routes, receipts)
+  await appRoutes(server, { secrets, origins, brands }, routes, receipts)
   return [...routes, ...receipts]
 }

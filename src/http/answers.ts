@@ -10,6 +10,9 @@ const smallBytes = 4 * 1024
 const bytesInFlight = 256 * 1024 * 1024
 /** Users have a separate share, so that they cannot block the answers to keys. */
 const bytesOfUsers = 64 * 1024 * 1024
+// Of the whole process: its sides and their servers share the memory.
+const ofUsers = createBudget(bytesOfUsers)
+const ofOthers = createBudget(bytesInFlight)
 /** A user who has not read an answer by then loses the connection. */
 const userTimeoutMs = 60_000
 
@@ -18,8 +21,6 @@ const userTimeoutMs = 60_000
  * happened. Streams are not counted, since they are produced only as fast as the client reads.
  */
 export function boundAnswers(app: FastifyInstance): void {
-  const ofUsers = createBudget(bytesOfUsers)
-  const ofOthers = createBudget(bytesInFlight)
   app.addHook('onSend', (request, reply, payload, done) => {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
     if (bytes < smallBytes) return done(null, payload)

@@ -3,11 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { DescribedRoute } from '../contract/documents/described.ts'
 import { type ReceiptOf, readReceiptToken } from '../contract/receipt-token.ts'
+import { addressOf } from './address.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyShare, mediaTypeOf } from './request-bodies.ts'
 import { addRoute, type Route } from './route.ts'
 import { checkSecrets, type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
+import { createWrongKeys } from './wrong-keys.ts'
 
 /** A route that the operator's apps and pages call with the subscriber token of the signed-in user. */
 export interface AppRoute<
@@ -34,6 +36,8 @@ export interface AppAccess {
   readonly secrets: readonly string[]
   /** Origins of the pages that may call /app/* from a browser: 'https://www.example.com'. */
   readonly origins: readonly string[]
+  /** The configured brands. A token of another brand is refused. */
+  readonly brands: readonly string[]
   readonly now?: () => number
 }
 
@@ -69,7 +73,8 @@ export async function appRoutes(
   receiptRoutes: readonly ReceiptRoute[] = [],
 ): Promise<void> {
   checkSecrets(access.secrets)
-  const authentication = subscriberAuthentication(access)
+  const wrongTokens = limitWrongTokens()
+  const authentication = subscriberAuthentication(access, wrongTokens)
   const admitUser = limitInFlight(authentication)
   const perCaller = {
     bytes: bodyBytesOfUser,
@@ -96,7 +101,11 @@ export async function appRoutes(
       addRoute(
         server,
         { ...route, url: route.url.slice(prefix.length) },
-        { ...receiptAuthentication(access), bodyLimit: receiptBodyLimit, config: { bodies: bodiesOfUsers } },
+        {
+          ...receiptAuthentication(access, wrongTokens),
+          bodyLimit: receiptBodyLimit,
+          config: { bodies: bodiesOfUsers },
+        },
       )
   }
   // With the prefix, the preflight route is /app/* only.
@@ -107,22 +116,48 @@ export async function appRoutes(
  * The caller of /app: the user and brand of the subscriber token. An invalid token is answered 401 with the reason. Responses
  * are never cached.
  */
-function subscriberAuthentication(access: AppAccess): Authentication<Subscriber> {
+function subscriberAuthentication(access: AppAccess, wrongTokens: WrongTokens): Authentication<Subscriber> {
   return createAuthentication(async (request, reply) => {
     reply.header('cache-control', 'no-store')
+    wrongTokens.admit(request)
     try {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
       if (!token)
         throw new TokenRefused('send the subscriber token from your backend, as `Authorization: Bearer <token>`')
       const subscriber = await verifySubscriberToken(token, access)
+      wrongTokens.judge(request, true)
+      if (!access.brands.includes(subscriber.brand))
+        throw new TokenRefused(`the brand ${subscriber.brand} of the token is not configured here`)
       demandJson(request)
       return subscriber
     } catch (error) {
       if (!(error instanceof TokenRefused)) throw error
+      if (error.unsigned) wrongTokens.judge(request, false)
       reply.header('www-authenticate', 'Bearer realm="app"')
       throw new HttpError(401, error.message)
     }
   })
+}
+
+interface WrongTokens {
+  /** @throws HttpError 429 if the address has sent too many wrong tokens, and no right one */
+  admit(request: FastifyRequest): void
+  judge(request: FastifyRequest, right: boolean): void
+}
+
+/**
+ * Limits the guesses of an address like wrong keys (wrong-keys.ts). Users share the addresses of networks and proxies, so one right
+ * token of anybody exempts its address.
+ */
+function limitWrongTokens(): WrongTokens {
+  const wrongKeys = createWrongKeys()
+  return {
+    admit({ raw }) {
+      if (wrongKeys.isExhausted(addressOf(raw)))
+        throw new HttpError(429, 'too many wrong tokens from this address: retry later', 1, { counted: true })
+    },
+    judge: ({ raw }, right) => void wrongKeys.judge(addressOf(raw), right ? 'any user' : undefined),
+  }
 }
 
 /**
@@ -146,11 +181,13 @@ function limitInFlight({ callerOf }: Authentication<Subscriber>): Authentication
 }
 
 /** The caller of /app/receipts: the message of the receipt token. */
-const receiptAuthentication = ({ secrets }: AppAccess): Authentication<ReceiptOf> =>
+const receiptAuthentication = ({ secrets }: AppAccess, wrongTokens: WrongTokens): Authentication<ReceiptOf> =>
   createAuthentication((request, reply) => {
     reply.header('cache-control', 'no-store')
+    wrongTokens.admit(request)
     const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''
     const receipt = readReceiptToken(secrets, token)
+    wrongTokens.judge(request, receipt !== undefined)
     if (!receipt)
       throw new HttpError(401, 'send the receipt token of the payload, unchanged, as `Authorization: Bearer <token>`')
     demandJson(request)

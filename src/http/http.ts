@@ -215,16 +215,16 @@ function shortenIdleTime(socket: Socket): void {
 
 /** Answers a request that the HTTP parser rejected, which never reaches a route, and closes the connection, as HTTP requires. */
 function answerUnreadable(side: Side, error: Error & { code?: string }, socket: Socket): void {
+  // Not a 4xx for a request that may be correct: on a 4xx the platform would drop the message for good (§7.1).
+  const unavailable = [503, 'Service Unavailable\r\nretry-after: 1'] as const
   const [status, text, message] =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [
-          503,
-          'Service Unavailable',
-          'the request did not arrive completely in time: send it faster, or in smaller parts',
-        ]
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? [431, 'Request Header Fields Too Large', 'the headers are too large']
-        : [400, 'Bad Request', `the request is not valid HTTP (${error.code ?? error.message})`]
+      ? [...unavailable, 'the request did not arrive completely in time: send it faster, or in smaller parts']
+      : error.code === 'HPE_INVALID_EOF_STATE'
+        ? [...unavailable, 'the connection ended before the end of the request: send it again']
+        : error.code === 'HPE_HEADER_OVERFLOW'
+          ? [431, 'Request Header Fields Too Large', 'the headers are too large']
+          : [400, 'Bad Request', `the request is not valid HTTP (${error.code ?? error.message})`]
   reportStranger({ socket, headers: {} }, { side, method: '', path: '', status, error: message })
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const body = JSON.stringify({ error: message })

@@ -10,10 +10,12 @@ export interface SubscriberTokenRoute {
   readonly secret: string | undefined
   /** The setting that has the secret, for the error. */
   readonly setting: string
+  /** The configured brands. */
+  readonly brands: readonly string[]
 }
 
 /** The route by which a backend gets a token for the app or page of one user. */
-export function subscriberTokenRoute({ secret, setting }: SubscriberTokenRoute): AdminRoute {
+export function subscriberTokenRoute({ secret, setting, brands }: SubscriberTokenRoute): AdminRoute {
   return adminRoute({
     method: 'POST',
     url: '/admin/subscriber-tokens',
@@ -31,6 +33,7 @@ export function subscriberTokenRoute({ secret, setting }: SubscriberTokenRoute):
       const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = request.body
       if (!(key.brands?.includes(brand) ?? true))
         throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
+      if (!brands.includes(brand)) throw new HttpError(400, `brand: ${brand} is not configured here`)
       const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })
       return { token, expires_at: new Date(clock.now() + ttlSeconds * 1000).toISOString() }
     },

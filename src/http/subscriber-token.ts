@@ -20,6 +20,12 @@ export interface Subscriber {
 /** The caller's token is invalid; `message` names the remedy. Answered 401. */
 export class TokenRefused extends Error {
   override readonly name = 'TokenRefused'
+  /** No secret signed the token: the caller may be guessing. */
+  readonly unsigned: boolean
+  constructor(message: string, { unsigned = false } = {}) {
+    super(message)
+    this.unsigned = unsigned
+  }
 }
 
 /** @throws if there is no secret, or one is too short for HS256 */
@@ -97,7 +103,9 @@ export async function verifySubscriberToken(
       throw refusal(error)
     }
   }
-  throw new TokenRefused('the token was signed with another secret: your backend and `app.secrets` must share one')
+  throw new TokenRefused('the token was signed with another secret: your backend and `app.secrets` must share one', {
+    unsigned: true,
+  })
 }
 
 function refusal(error: unknown): TokenRefused {
@@ -110,7 +118,12 @@ function refusal(error: unknown): TokenRefused {
       `the token's claim \`${error.claim}\` is missing or wrong: it needs aud "${audience}", sub, brand and exp`,
     )
   }
-  return new TokenRefused('the token cannot be read: send a JWT signed with HS256, as `Authorization: Bearer <token>`')
+  return new TokenRefused(
+    'the token cannot be read: send a JWT signed with HS256, as `Authorization: Bearer <token>`',
+    {
+      unsigned: true,
+    },
+  )
 }
 
 function isId(value: unknown): value is string {

@@ -19,13 +19,15 @@ export interface OperatorAdmin {
   readonly countMessages: () => Promise<readonly MessageCount[]>
   /** Signs subscriber tokens. */
   readonly secret: string | undefined
+  /** The configured brands. */
+  readonly brands: readonly string[]
 }
 
 type Counts = ReturnType<typeof zeroCounts>
 /** `uncertain` and `repeated` count attempts: uncertain attempts had no answer and may have arrived; repeated attempts followed a first attempt. */
 const zeroCounts = () => ({ successful: 0, failed: 0, fatal: 0, in_flight: 0, uncertain: 0, repeated: 0 })
 
-export function operatorAdmin({ countMessages, secret }: OperatorAdmin): readonly AdminRoute[] {
+export function operatorAdmin({ countMessages, secret, brands }: OperatorAdmin): readonly AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -45,6 +47,6 @@ export function operatorAdmin({ countMessages, secret }: OperatorAdmin): readonl
         return { ...total, brands: Object.fromEntries(byBrand) }
       },
     }),
-    subscriberTokenRoute({ secret, setting: 'operator.app.secrets' }),
+    subscriberTokenRoute({ secret, setting: 'operator.app.secrets', brands }),
   ]
 }

@@ -151,6 +151,7 @@ async function composeOn(
   }
   const paths = { push: pathOf('push'), site: pathOf('site') }
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
+  const allBrands = [...brands, ...(options.publish ?? []).map(({ brand }) => brand)]
   const app = createHttp('operator', limits.bodyBytes, limits)
   sendRoutes(app, { keys: options.keys, paths, limits, signal })
   reconciliationRoute(app, {
@@ -169,7 +170,11 @@ async function composeOn(
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
   const admin = [
-    ...operatorAdmin({ countMessages: () => database.read(op(countMessages, [[]])), secret: options.app?.secrets[0] }),
+    ...operatorAdmin({
+      countMessages: () => database.read(op(countMessages, [[]])),
+      secret: options.app?.secrets[0],
+      brands: allBrands,
+    }),
     ...messageRoutes({ database, brands, statuses: recorder }),
     ...(removals ? removalRoutes(removals) : []),
     ...deviceReads(() => registry),
@@ -180,6 +185,7 @@ async function composeOn(
   const appApi = options.app
     ? await serveAppApi(app, {
         ...options.app,
+        brands: allBrands,
         databaseOf: () => database,
         registryOf: () => registry,
         suppression,
@@ -209,7 +215,7 @@ async function composeOn(
   retention.start()
   outbox.start()
   statuses?.start()
-  metrics().allow('brand', [...brands, ...(options.publish ?? []).map(({ brand }) => brand)])
+  metrics().allow('brand', allBrands)
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopMetrics = measureStores('operator', [{ number: 0, database, queue }], options.store)
   onParts({ registry, recorder })

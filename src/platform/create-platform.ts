@@ -116,6 +116,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
   const app = createHttp('platform', bodyBytes, options.bodies)
   const adminApp = createHttp('platform', bodyBytes, options.bodies)
+  const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
   const converted = {
     lanes: options.lanes.map(({ brand, channel }) => laneName(brand, channel)),
     databaseOf: (brand: string) => stores.of(brand).database,
@@ -136,7 +137,13 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     ...consumerRoutes(consumers),
     ...(own?.removals ? removalRoutes(own.removals) : []),
     ...(options.own?.app
-      ? [subscriberTokenRoute({ secret: options.own.app.secrets[0], setting: 'platform.own.app.secrets' })]
+      ? [
+          subscriberTokenRoute({
+            secret: options.own.app.secrets[0],
+            setting: 'platform.own.app.secrets',
+            brands: ownBrands,
+          }),
+        ]
       : []),
     ...deviceReads((brand) => stores.of(brand).registry),
     ...crmRoutes(crmOf),
@@ -152,6 +159,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const appApi = options.own?.app
     ? await serveAppApi(app, {
         ...options.own.app,
+        brands: ownBrands,
         databaseOf: (brand) => stores.of(brand).database,
         registryOf: (brand) => stores.of(brand).registry,
         suppression: own?.suppression,

@@ -100,6 +100,7 @@ function registryOf({ all, homeOf }: PlatformStores): DeviceSource {
     revoked: (device) => of(device.brand).revoked(device),
     // Called for the devices of one message.
     unlink: (devices, why) => devices.slice(0, 1).flatMap(({ brand }) => of(brand).unlink(devices, why)),
+    markProven: (devices) => devices.slice(0, 1).flatMap(({ brand }) => of(brand).markProven(devices)),
   }
 }
 

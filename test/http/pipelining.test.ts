@@ -128,16 +128,21 @@ test('a user has at most four requests in flight, on any number of connections; 
 })
 
 test("answers that are not read are limited in bytes; users' answers have a separate limit", async (t) => {
-  const app = createHttp('operator', 1024)
   const large = 'x'.repeat(8 * 1024 * 1024)
-  app.get('/app/large', async () => large)
-  app.get('/large', async () => large)
-  await app.ready()
-  const { url, close } = await listen('operator', app.routing)
-  t.after(async () => {
-    await app.close()
-    await close(100)
-  })
+  const [url = '', other] = await Promise.all(
+    (['operator', 'platform'] as const).map(async (side) => {
+      const app = createHttp(side, 1024)
+      app.get('/app/large', async () => large)
+      app.get('/large', async () => large)
+      await app.ready()
+      const listening = await listen(side, app.routing)
+      t.after(async () => {
+        await app.close()
+        await listening.close(100)
+      })
+      return listening.url
+    }),
+  )
   const sockets = Array.from({ length: 20 }, () => {
     const socket = openRawSocket(t, url)
     socket.socket.pause()
@@ -146,6 +151,7 @@ test("answers that are not read are limited in bytes; users' answers have a sepa
   })
   // 64 MiB are eight answers.
   await until(async () => (await fetch(`${url}/app/large`)).status === 503, { awaited: 'the limit is reached' })
+  assert.equal((await fetch(`${other}/app/large`)).status, 503, 'the servers of a process share the limit')
   assert.equal((await (await fetch(`${url}/large`)).text()).length, large.length)
   for (const { socket } of sockets) socket.destroy()
   await until(async () => (await fetch(`${url}/app/large`)).status === 200, { awaited: 'users are served again' })

@@ -44,7 +44,11 @@ export async function serveInbox(
   const app = createHttp('operator', 1_000_000)
   const { routes, stop } = inboxRoutes({ databaseOf: () => database, retryMs: 10, ...options })
   app.addHook('preClose', async () => stop())
-  await appRoutes(app, { secrets: [secret], origins: [origin], ...(options.now && { now: options.now }) }, routes)
+  await appRoutes(
+    app,
+    { secrets: [secret], origins: [origin], brands: ['1', '2'], ...(options.now && { now: options.now }) },
+    routes,
+  )
   await app.ready()
   const listening = await listen('operator', (request, response) => app.routing(request, response))
   let closed: Promise<unknown> | undefined

@@ -233,6 +233,11 @@ test('only keys with the scope tokens create subscriber tokens, and only for val
     assert.match((await create({ brand: '1', user_id: user })).body.error, /^user_id /)
   for (const brand of ['../x', '01', '-1', '9223372036854775808', '', 1])
     assert.match((await create({ brand, user_id: '1001' })).body.error, /^brand is .+: give the number of a brand/)
+  // Nobody delivers for another brand, and its inbox would always be empty.
+  const another = await create({ brand: '77', user_id: '1001' })
+  assert.deepEqual([another.status, another.body.error], [400, 'brand: 77 is not configured here'])
+  const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '77', userId: '1001' })}`
+  assert.equal((await fetch(`${url}/app/inbox`, { headers: { authorization } })).status, 401)
   for (const seconds of [0, 86_401, 1.5, '60'])
     assert.match(
       (await create({ brand: '1', user_id: '1001', ttl_seconds: seconds })).body.error,

@@ -1,6 +1,7 @@
 // Invalid requests to the send endpoints, over HTTP: each gets a clear error, and other requests are not affected.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
@@ -218,6 +219,28 @@ onSqlite(
     const text = await received
     assert.match(text, /^HTTP\/1\.1 503 /)
     assert.match(text, /"error":/)
+  },
+)
+
+onSqlite(
+  'a request whose connection ends in the middle is answered 503 and is not lost by it (§7.1)',
+  async (t, store) => {
+    const { url } = await startOperator(t, { store })
+    const head = `POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\n`
+    for (const part of [
+      `${head}content-length: 1000\r\n\r\n{`,
+      `${head}transfer-encoding: chunked\r\n\r\n1\r\n{\r\n`,
+      head,
+    ]) {
+      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
+      t.after(() => socket.destroy())
+      let text = ''
+      socket.on('data', (chunk) => (text += String(chunk)))
+      socket.end(part)
+      await once(socket, 'end')
+      assert.match(text, /^HTTP\/1\.1 503 /)
+      assert.match(text, /\r\nretry-after: 1\r\n/)
+    }
   },
 )
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { clock } from '../../src/runtime/clock.ts'
 import { startLog } from '../../src/runtime/log.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
@@ -27,4 +28,30 @@ test('guessed keys are limited and logged in one line; callers with a valid key 
   assert.equal(about.length, 1)
   assert.match(about[0] as string, /"address":"127\.0\.0\.1","count":1/)
   assert.equal(lines.filter((line) => line.includes('guess-') || line.includes('request.refused')).length, 0)
+})
+
+test('guessed tokens at /app are limited; an address of users with right or expired tokens is not', async (t) => {
+  let stoppedAt: number | undefined
+  t.mock.method(clock, 'monotonic', () => stoppedAt ?? performance.now())
+  const secret = 'the-secret-of-the-token-tests-long-enough'
+  const { url } = await startOperator(t, { app: { secrets: [secret] } })
+  stoppedAt = performance.now()
+  const inbox = async (token: string): Promise<number> => {
+    const response = await fetch(`${url}/app/inbox`, { headers: { authorization: `Bearer ${token}` } })
+    await response.arrayBuffer()
+    return response.status
+  }
+  const create = (from: string, ttlSeconds = 600): Promise<string> =>
+    createSubscriberToken({ secret: from, brand: '1', userId: '1001', ttlSeconds })
+  const guess = await create('another-secret-that-is-long-enough-too')
+  const expired = await create(secret, -600)
+  for (let i = 0; i < 150; i++) assert.equal(await inbox(expired), 401)
+  for (let i = 0; i < 50; i++) assert.equal(await inbox(guess), 401)
+  for (let i = 0; i < 50; i++) assert.equal(await inbox('junk'), 401)
+  assert.equal(await inbox(guess), 429)
+  assert.equal(await inbox(await create(secret)), 429, 'a right guess looks like a wrong one')
+  stoppedAt += 1_000
+  assert.equal(await inbox(await create(secret)), 200)
+  for (let i = 0; i < 20; i++) assert.equal(await inbox(guess), 401)
+  assert.equal(await inbox(await create(secret)), 200, 'users share addresses')
 })
