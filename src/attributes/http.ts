@@ -7,61 +7,55 @@
 //
 // The last line distinguishes a complete list from a truncated one.
 
-import { clock } from '../runtime/clock.ts'
-import { openPool } from '../runtime/http1.ts'
+import { type AddressOptions, type CallRequest, createCaller } from '../http-client/caller.ts'
 import type { AttributeSource, Field, LookUp, Snapshot } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
-export interface HttpOptions {
+export interface HttpOptions extends AddressOptions {
   readonly url: string
   /** The fields that the endpoint can answer. */
   readonly fields: readonly Field[]
-  /** Sent as `Authorization: Bearer …`. */
-  readonly token?: string
 }
 
 const connections = 8
 const maxLineLength = 1024 * 1024
+/** Of a look-up. A list has no limit. */
+const maxAnswerBytes = 64 * 1024 * 1024
 
 /**
  * A source that asks an HTTP endpoint.
  *
- * @example httpSource({ url: 'https://players.internal/attributes', fields: ['blocked', 'excluded'], token })
+ * @example httpSource({ url: 'https://players.internal/attributes', fields: ['blocked'], auth: { kind: 'bearer', token } })
  */
-export function httpSource({ url, fields, token }: HttpOptions): AttributeSource {
-  const { origin, pathname, search } = new URL(url)
-  // No timeouts here: each caller passes a signal or a deadline.
-  const pool = openPool(origin, { connections, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 5_000 } })
-
-  async function post(request: object, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
-    const { statusCode, body } = await pool.request({
-      method: 'POST',
-      path: pathname + search,
-      headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-      body: JSON.stringify(request),
-      signal,
-    })
-    if (statusCode === 200) return body
-    body.on('error', () => {}).destroy()
-    throw new Error(`${url} answered ${statusCode}; expected 200`)
-  }
+export function httpSource(options: HttpOptions): AttributeSource {
+  const { url, fields } = options
+  const caller = createCaller({ ...options, connections })
 
   async function among(brand: string, users: readonly string[], requested: readonly Field[], lookUp: LookUp) {
-    const timeout = clock.timeout(Math.max(0, lookUp.deadline - clock.now()))
-    const body = await post({ brand, fields: requested, users }, AbortSignal.any([lookUp.signal, timeout]))
-    const bytes: Buffer[] = []
-    for await (const chunk of body) bytes.push(chunk)
-    const answer = parseJson(Buffer.concat(bytes).toString(), url) as Partial<Record<Field, unknown>> | null
+    const { deadline, signal } = lookUp
+    const request = { ...requestOf({ brand, fields: requested, users }), most: maxAnswerBytes, deadline, signal }
+    const answered = await caller.call(request)
+    if ('lost' in answered) throw answered.lost
+    demand200(answered.status)
+    if (answered.cut) throw new Error(`${url} sent an answer of more than ${maxAnswerBytes} bytes`)
+    const answer = parseJson(answered.body.toString(), url) as Partial<Record<Field, unknown>> | null
     return new Map(requested.map((field) => [field, new Set(userIds(answer?.[field], field, url))]))
   }
 
   async function all(brand: string, field: Field, { signal }: { signal: AbortSignal }): Promise<Snapshot> {
-    const lines = linesOf(await post({ brand, field }, signal), url)
+    const { status, body, end } = await caller.open({ ...requestOf({ brand, field }), signal })
+    if (status !== 200) end()
+    demand200(status)
+    const lines = linesOf(body, url)
     const first = await lines.next()
     const head = first.done ? undefined : (parseJson(first.value, url) as { timestamp?: unknown } | null)
     if (typeof head?.timestamp === 'string') return { timestamp: head.timestamp, chunks: chunksOf(ids(lines)) }
     await lines.return(undefined)
     throw new Error(`${url} did not start its list with {"timestamp": …}`)
+  }
+
+  function demand200(status: number): void {
+    if (status !== 200) throw new Error(`${url} answered ${status}; expected 200`)
   }
 
   async function* ids(lines: AsyncGenerator<string>): AsyncGenerator<string> {
@@ -84,8 +78,13 @@ export function httpSource({ url, fields, token }: HttpOptions): AttributeSource
     throw new Error(`${url} ended its list without {"count": …}: the list is incomplete`)
   }
 
-  return { name: url, fields, among, all, close: () => pool.destroy() }
+  return { name: url, fields, among, all, close: caller.destroy }
 }
+
+const requestOf = (body: object): Pick<CallRequest, 'headers' | 'body'> => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
 
 function userIds(value: unknown, field: Field, url: string): readonly string[] {
   if (Array.isArray(value) && value.every((id) => typeof id === 'string')) return value

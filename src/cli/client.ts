@@ -1,5 +1,5 @@
-import type { Dispatcher } from 'undici'
-import { openPool } from '../runtime/http1.ts'
+import { apiKeyHeaders } from '../contract/endpoints.ts'
+import { createCaller, type OpenAnswer } from '../http-client/caller.ts'
 import { CliError, exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 
@@ -40,21 +40,19 @@ const notifyAfterMs = 500
 
 /** A client of a running side's /admin that retries while the side restarts. */
 export function createClient({ url, key, peer, patienceMs, signal, notify }: ClientOptions): Client {
-  const { origin, pathname } = new URL(url)
-  const base = pathname.replace(/\/+$/, '')
-  const pool = openPool(origin, { connections: 8, connectTimeout: 5_000, headersTimeout: 60_000, bodyTimeout: 60_000 })
+  const caller = createCaller({ url, connections: 8, idleMs: 60_000, headers: apiKeyHeaders(key) })
   let downSince: number | undefined
   let notified = false
 
   async function requestWithRetries(
     method: 'GET' | 'POST',
     path: string,
-    body: string | Buffer | null,
+    body: string | Buffer | undefined,
     type: string,
     read: ReadBody = readJson,
   ): Promise<{ answer: unknown; sent: number }> {
     for (let sent = 1; ; sent++) {
-      const result = await attempt(method, base + path, body, type, read)
+      const result = await attempt(method, path, body, type, read)
       if ('answer' in result) {
         if (downSince !== undefined && notified)
           notify(`the ${peer.side} answers again after ${seconds(Date.now() - downSince)}`)
@@ -85,17 +83,17 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
 
   return {
     post: (path, body, type = 'application/json') => requestWithRetries('POST', path, body, type),
-    get: async (path) => (await requestWithRetries('GET', path, null, 'application/json')).answer,
+    get: async (path) => (await requestWithRetries('GET', path, undefined, 'application/json')).answer,
     async download(path, write) {
-      await requestWithRetries('GET', path, null, 'application/json', (body) => copyBody(body, write))
+      await requestWithRetries('GET', path, undefined, 'application/json', (body) => copyBody(body, write))
     },
-    close: () => pool.destroy(),
+    close: caller.destroy,
   }
 
   async function attempt(
     method: 'GET' | 'POST',
     path: string,
-    body: string | Buffer | null,
+    body: string | Buffer | undefined,
     type: string,
     read: ReadBody,
   ): Promise<{ answer: unknown } | Failure> {
@@ -104,17 +102,12 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
     let text: string
     let retryAfter: unknown
     try {
-      const response = await pool.request({
-        method,
-        path,
-        body,
-        headers: { 'content-type': type, 'x-api-key': key },
-        signal,
-      })
-      status = response.statusCode
+      const headers = { 'content-type': type }
+      const response = await caller.open({ method, path, headers, ...(body !== undefined && { body }), signal })
+      status = response.status
       retryAfter = response.headers['retry-after']
       if (status === 200) return { answer: await read(response.body) }
-      text = await response.body.text()
+      text = await textOf(response.body)
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof CliError) throw error
@@ -123,10 +116,7 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
     }
     if (status >= 500 || status === 408 || status === 429)
       return { failure: `${status}: ${errorOf(text)}`, answered: true, ...readRetryAfter(retryAfter) }
-    throw new CliError(
-      exit.usage,
-      `${url}${path.slice(base.length)} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`,
-    )
+    throw new CliError(exit.usage, `${url}${path} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`)
   }
 }
 
@@ -146,10 +136,16 @@ export function withClient<T>(
   })
 }
 
-type Body = Dispatcher.ResponseData['body']
+type Body = OpenAnswer['body']
 type ReadBody = (body: Body) => Promise<unknown>
 
-const readJson: ReadBody = async (body) => JSON.parse(await body.text())
+const readJson: ReadBody = async (body) => JSON.parse(await textOf(body))
+
+async function textOf(body: Body): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
 
 async function copyBody(body: Body, write: (chunk: Buffer) => Promise<void>): Promise<void> {
   let bytes = 0

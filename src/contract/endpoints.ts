@@ -101,6 +101,10 @@ export const deviceMessageTypeName = 'type'
 
 /** §5.1. In lower case, like all header names in node:http. */
 export const apiKeyHeader = 'x-api-key'
+
+/** The headers with an API key. Without one, another authentication is used. */
+export const apiKeyHeaders = (key: string | undefined): Readonly<Record<string, string>> =>
+  key === undefined ? {} : { [apiKeyHeader]: key }
 /** The time until a retry, in answers with status 503 (row 13). */
 export const retryAfterHeader = 'retry-after'
 

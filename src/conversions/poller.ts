@@ -1,7 +1,9 @@
 // Polls the statuses of a lane from its operator. The cursor is committed with the statuses before it, so a page that was read and
 // not committed is read again.
 
+import { apiKeyHeaders } from '../contract/endpoints.ts'
 import type { ReadStatus } from '../contract/status-record.ts'
+import { type AddressOptions, createCaller } from '../http-client/caller.ts'
 import { retryIn } from '../runtime/backoff.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
@@ -16,10 +18,10 @@ import { StatusesFull } from './status-quota.ts'
 import { selectCursor, upsertCursor } from './tables.ts'
 
 /** The operator of a lane, whose statuses are polled. */
-export interface PolledOperator {
+export interface PolledOperator extends AddressOptions {
   /** The operator's {base_url}. */
   readonly url: string
-  readonly apiKey: string
+  readonly apiKey?: string | undefined
   /** The time between two requests while there is nothing new. Default: 5 seconds. */
   readonly everyMs?: number
 }
@@ -42,7 +44,8 @@ const fullRetryAfterMs = 60_000
 
 /** One process at a time polls a lane. */
 export function createPoller(options: PollerOptions): Poller {
-  const { lane, databaseOf, intake, url, apiKey, everyMs = everyByDefaultMs } = options
+  const { lane, databaseOf, intake, apiKey, everyMs = everyByDefaultMs } = options
+  const operator = createCaller({ ...options, headers: apiKeyHeaders(apiKey) })
   const stopping = new AbortController()
   let owned: { readonly database: Database; readonly ownership: Ownership } | undefined
   let failures = 0
@@ -82,7 +85,7 @@ export function createPoller(options: PollerOptions): Poller {
   async function pollPage(database: Database): Promise<boolean> {
     const [row] = await database.read(op(selectCursor, [[lane]]))
     const after = row?.cursor
-    const answer = await requestPage({ url, apiKey, after, timeoutMs, signal: stopping.signal })
+    const answer = await requestPage({ operator, after, timeoutMs, signal: stopping.signal })
     const cursorOp = (cursor: string): Op => op(upsertCursor, [[lane, cursor, clock.now()]])
     if (owned?.ownership.lost.aborted !== false) return false
     if ('restart' in answer) {
@@ -117,6 +120,7 @@ export function createPoller(options: PollerOptions): Poller {
     async stop() {
       stopping.abort(new Error('the platform is stopping'))
       await loop.stop()
+      await operator.destroy()
       await owned?.ownership.release()
     },
   }

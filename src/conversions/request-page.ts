@@ -1,17 +1,16 @@
 // Row 24, polling: requests a page of statuses from the operator.
 
-import { apiKeyHeader, retryAfterHeader, statusPagePath } from '../contract/endpoints.ts'
+import { retryAfterHeader, statusPagePath } from '../contract/endpoints.ts'
 import { retryAfterMs } from '../contract/retry-after.ts'
 import { type ReadStatusPage, readRestart, readStatusPage } from '../contract/status-page.ts'
 import { mostStatusBytes, mostStatusRecords } from '../contract/status-record.ts'
 import { shortened } from '../contract/storable.ts'
+import type { Caller } from '../http-client/caller.ts'
 import { clock } from '../runtime/clock.ts'
-import { requestOnce } from '../runtime/http1.ts'
 
 export interface PageRequest {
-  /** The operator's {base_url}. */
-  readonly url: string
-  readonly apiKey: string
+  /** The caller of the operator's {base_url}. */
+  readonly operator: Caller
   /** The cursor. Undefined: the first page. */
   readonly after: string | undefined
   readonly timeoutMs: number
@@ -35,47 +34,28 @@ export class PageRefused extends Error {
 const mostPageBytes = 4 * mostStatusBytes
 
 /** @throws PageRefused */
-export async function requestPage({ url, apiKey, after, timeoutMs, signal }: PageRequest): Promise<PageAnswer> {
-  const timeout = new AbortController()
-  const timer = clock.setTimeout(() => timeout.abort(new Error(`no page for ${timeoutMs} ms`)), timeoutMs)
-  try {
-    const { statusCode, headers, body } = await requestOnce(addressOf(url, after), {
-      headers: { accept: 'application/json', [apiKeyHeader]: apiKey },
-      signal: AbortSignal.any([signal, timeout.signal]),
-    })
-    const text = await readBody(body)
-    if (statusCode === 200) return pageOf(text)
-    if (statusCode === 410) return restartOf(text)
-    throw new PageRefused(
-      `status ${statusCode}: ${shortened(text.toString(), 300)}`,
-      retryAfterMs(headers[retryAfterHeader], clock.now()),
-    )
-  } catch (error) {
-    if (error instanceof PageRefused) throw error
-    const { code, message } = (timeout.signal.reason ?? error) as Error & { readonly code?: string }
+export async function requestPage({ operator, after, timeoutMs, signal }: PageRequest): Promise<PageAnswer> {
+  const exchanged = await operator.call({
+    method: 'GET',
+    path: statusPagePath,
+    query: { ...(after !== undefined && { after }), limit: String(mostStatusRecords) },
+    headers: { accept: 'application/json' },
+    most: mostPageBytes,
+    deadline: clock.now() + timeoutMs,
+    signal,
+  })
+  if ('lost' in exchanged) {
+    const { code, message } = exchanged.lost
     throw new PageRefused(code === undefined ? message : `${code}: ${message}`)
-  } finally {
-    clock.clearTimeout(timer)
   }
-}
-
-function addressOf(url: string, after: string | undefined): string {
-  const address = new URL(url)
-  address.pathname = address.pathname.replace(/\/+$/, '') + statusPagePath
-  if (after !== undefined) address.searchParams.set('after', after)
-  address.searchParams.set('limit', String(mostStatusRecords))
-  return address.href
-}
-
-async function readBody(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > mostPageBytes) throw new PageRefused(`the page is larger than ${mostPageBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const { status, headers, body, cut } = exchanged
+  if (cut) throw new PageRefused(`the page is larger than ${mostPageBytes} bytes`)
+  if (status === 200) return pageOf(body)
+  if (status === 410) return restartOf(body)
+  throw new PageRefused(
+    `status ${status}: ${shortened(body.toString(), 300)}`,
+    retryAfterMs(headers[retryAfterHeader], clock.now()),
+  )
 }
 
 function pageOf(text: Buffer): ReadStatusPage {

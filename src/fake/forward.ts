@@ -1,7 +1,7 @@
 // Passes requests of a fake on to the real side behind it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { requestOnce } from '../runtime/http1.ts'
+import { requestOnce } from '../http-client/dispatcher.ts'
 import type { RealAnswer } from './arrival.ts'
 
 export async function exchange(to: string, request: IncomingMessage, body: Buffer): Promise<RealAnswer> {

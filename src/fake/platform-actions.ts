@@ -2,11 +2,11 @@
 
 import { apiKeyHeader, type Channel } from '../contract/endpoints.ts'
 import { type ReconciliationField, reconciliationFields } from '../contract/records.ts'
+import { requestOnce } from '../http-client/dispatcher.ts'
 import { type AnswerParser, createAnswerParser } from '../reconcile/answer-parser.ts'
 import { AnswerRefused, remedies } from '../reconcile/answer-refused.ts'
 import { requestList } from '../reconcile/request-list.ts'
 import { clock } from '../runtime/clock.ts'
-import { requestOnce } from '../runtime/http1.ts'
 import { toObject } from './control.ts'
 
 export interface PlatformActions {

@@ -1,36 +1,30 @@
 // The check of an operator for `bellwire doctor`: sends an empty batch instead of a message.
 
-import type { Pool } from 'undici'
-import { apiKeyHeader } from '../contract/endpoints.ts'
 import { shortened } from '../contract/storable.ts'
+import type { Caller } from '../http-client/caller.ts'
 import type { Check } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { clockCheck } from './clock-check.ts'
-import { exchange } from './exchange.ts'
 import { messageOf } from './lost.ts'
-
-export interface CheckOperator {
-  readonly pool: Pool
-  readonly mode: 'single' | 'batch'
-  readonly origin: string
-  /** Path of the batch endpoint. */
-  readonly path: string
-  readonly apiKey: string
-}
 
 const timeoutMs = 5_000
 const mostBytes = 64 * 1024
 const categories = ['successful', 'failed', 'fatal'] as const
 
-/** Checks that the operator answers and accepts the key. An empty batch must be answered with empty arrays (§2.4). */
-export async function checkOperator({ pool, mode, origin, path, apiKey }: CheckOperator): Promise<readonly Check[]> {
-  const answer = await exchange(pool, {
-    path,
-    headers: { 'content-type': 'application/json', [apiKeyHeader]: apiKey },
-    body: Buffer.from('[]'),
-    most: mostBytes,
-    signal: clock.timeout(timeoutMs),
-  })
+/**
+ * Checks that the operator answers and accepts the key. An empty batch must be answered with empty arrays (§2.4).
+ *
+ * @param endpoint the path of the batch endpoint, under the path of the address
+ */
+export async function checkOperator(
+  operator: Caller,
+  url: string,
+  endpoint: string,
+  mode: 'single' | 'batch',
+): Promise<readonly Check[]> {
+  const { origin, pathname } = new URL(url)
+  const path = pathname.replace(/\/+$/, '') + endpoint
+  const answer = await operator.call({ path: endpoint, body: '[]', most: mostBytes, deadline: clock.now() + timeoutMs })
   if ('lost' in answer)
     return [
       {

@@ -1,27 +1,28 @@
 // The operator's API as a provider of the platform's lanes (§4.1, §5, §7).
 
-import type { Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { readBatchAnswer, readSingleAnswer } from '../contract/answer.ts'
-import { apiKeyHeader, retryAfterHeader, sendPaths } from '../contract/endpoints.ts'
+import { apiKeyHeaders, retryAfterHeader, sendPaths } from '../contract/endpoints.ts'
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { shortened } from '../contract/storable.ts'
+import { type AddressOptions, createCaller } from '../http-client/caller.ts'
+import type { Exchanged } from '../http-client/exchange.ts'
+import { TokenError } from '../http-client/oauth2.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { checkOptions, type Form, textForm, urlForm } from '../runtime/forms.ts'
-import { openPool } from '../runtime/http1.ts'
 import { checkOperator } from './check-operator.ts'
-import { type Exchanged, type ExchangeRequest, exchange } from './exchange.ts'
 import { messageOf } from './lost.ts'
 import type { Channel, Message, Provider, SendContext } from './provider.ts'
 import { trackingOf } from './tracking.ts'
 
-export interface OperatorApiOptions {
+export interface OperatorApiOptions extends AddressOptions {
   /** {base_url} of §4.1. It may have a path. */
   readonly url: string
-  /** The token that the operator issued to the platform (§5.1). */
-  readonly apiKey: string
+  /** The token that the operator issued to the platform (§5.1). Required unless there is `auth`. */
+  readonly apiKey?: string | undefined
   /** Creates the connections to an origin. Default: HTTP. A simulation has connections in memory. */
-  readonly connect?: (origin: string) => Pool
+  readonly connect?: (origin: string) => Dispatcher
 }
 
 /** The properties of a lane that its provider needs. */
@@ -52,7 +53,7 @@ const mostAnswerBytes = { single: 1024 * 1024, batch: 64 * 1024 * 1024 }
 export function operatorApi(options: OperatorApiOptions): (lane: LaneShape) => Provider {
   checkOptions('operatorApi', ({ required }) => {
     required('url', options.url, urlForm)
-    required('apiKey', options.apiKey, apiKeyForm)
+    if (options.auth === undefined || options.apiKey !== undefined) required('apiKey', options.apiKey, apiKeyForm)
   })
   return (lane) => createOperatorApi(options, lane)
 }
@@ -64,31 +65,15 @@ const apiKeyForm: Form = { ...textForm, secret: true }
  * Sends the text of each message unchanged, alone or joined into a batch, and reads the answer by the rules of §7. The requests
  * have no timeout of their own: guard() aborts the signal.
  */
-function createOperatorApi({ url, apiKey, connect = connectHttp }: OperatorApiOptions, lane: LaneShape): Provider {
+function createOperatorApi(options: OperatorApiOptions, lane: LaneShape): Provider {
   const { channel, mode } = lane
-  const { origin, pathname, search, host } = new URL(url)
-  const base = pathname.replace(/\/+$/, '')
-  const path = base + sendPaths[channel][mode] + search
-  const name = `operator-api ${host}`
-  const pool = connect(origin)
+  const name = `operator-api ${new URL(options.url).host}`
+  const jsonHeaders = { 'content-type': 'application/json', ...apiKeyHeaders(options.apiKey) }
+  // The operator answers a repeated message as before. Without a limit of connections: the lane limits its calls.
+  const caller = createCaller({ ...options, headers: jsonHeaders, repeatable: true })
 
-  /** A request on a stale connection is repeated once on a new one: the operator answers a repeated message as before. */
-  async function post(body: string, headers: Record<string, string>, { signal }: SendContext): Promise<Exchanged> {
-    const request: ExchangeRequest = {
-      path,
-      headers: { ...headers, 'content-type': 'application/json', [apiKeyHeader]: apiKey },
-      body: Buffer.from(body),
-      most: mostAnswerBytes[mode],
-      signal,
-    }
-    const exchanged = await exchange(pool, request)
-    if (!exchanged.stale) return exchanged
-    const fresh = connect(origin)
-    try {
-      return await exchange(fresh, request)
-    } finally {
-      void fresh.close()
-    }
+  function post(body: string, headers: Record<string, string>, { signal }: SendContext): Promise<Exchanged> {
+    return caller.call({ path: sendPaths[channel][mode], headers, body, most: mostAnswerBytes[mode], signal })
   }
 
   async function sendSingle(message: Message, context: SendContext): Promise<Outcome> {
@@ -118,16 +103,11 @@ function createOperatorApi({ url, apiKey, connect = connectHttp }: OperatorApiOp
       if (mode === 'single') return Promise.all(messages.map((message) => sendSingle(message, context)))
       return sendBatch(messages, context)
     },
-    check: () => checkOperator({ pool, mode, origin, apiKey, path: base + sendPaths[channel].batch + search }),
+    check: () => checkOperator(caller, options.url, sendPaths[channel].batch, mode),
     // Several lanes may share the provider, and each of them closes it.
-    close: async () => {
-      if (!pool.closed && !pool.destroyed) await pool.close()
-    },
+    close: caller.close,
   }
 }
-
-/** Without a limit of connections: the lane limits its calls. */
-const connectHttp = (origin: string): Pool => openPool(origin, { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 })
 
 function withStatus(outcome: Outcome, status: number): Outcome {
   return outcome.category === 'successful' ? outcome : { ...outcome, status }
@@ -152,7 +132,7 @@ function lost(
   const late = clock.now() >= deadline
   return {
     category: 'fatal',
-    reason: late ? 'timeout' : isCertificate(error) ? 'misconfigured' : 'unavailable',
+    reason: late ? 'timeout' : isOurFault(error) ? 'misconfigured' : 'unavailable',
     blame: 'provider',
     rule: `row 8: ${written ? 'answer lost' : 'no connection'}`,
     error: `${name}: ${late ? 'no answer in time' : messageOf(error)}`,
@@ -169,7 +149,9 @@ const tooLong: Fatal = {
   error: `the operator's answer is longer than ${mostAnswerBytes.batch} bytes`,
 }
 
-const isCertificate = ({ code = '' }: { readonly code?: string }): boolean => /CERT|SELF_SIGNED|VERIFY/.test(code)
+/** The certificate, or the credentials for an access token. */
+const isOurFault = (error: Error & { readonly code?: string }): boolean =>
+  error instanceof TokenError ? error.refused : /CERT|SELF_SIGNED|VERIFY/.test(error.code ?? '')
 
 const beginning = (body: Buffer): string => shortened(body.subarray(0, 2_000).toString())
 

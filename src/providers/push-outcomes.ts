@@ -1,9 +1,9 @@
 // The outcomes that all push services share: the message is expired, too large or invalid, or no answer came.
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
+import type { Exchanged } from '../http-client/exchange.ts'
 import { notEncodable, streamReset } from '../http2/connection.ts'
 import { clock } from '../runtime/clock.ts'
-import type { Exchanged } from './exchange.ts'
 import type { SendContext } from './provider.ts'
 
 export type Lost = Extract<Exchanged, { lost: Error }>

@@ -1,16 +1,16 @@
 // Sends POST {base_url}/reconciliation (§4.1) and returns the answer as a stream of chunks.
 
-import { apiKeyHeader, reconciliation } from '../contract/endpoints.ts'
+import { apiKeyHeaders, reconciliation } from '../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { shortened } from '../contract/storable.ts'
+import { type AddressOptions, createCaller } from '../http-client/caller.ts'
 import { clock } from '../runtime/clock.ts'
-import { openClient } from '../runtime/http1.ts'
 import { AnswerRefused } from './answer-refused.ts'
 
-export interface ListRequest {
+export interface ListRequest extends AddressOptions {
   /** The operator's {base_url}. */
   readonly url: string
-  readonly apiKey: string
+  readonly apiKey?: string | undefined
   readonly field: Field
   /** The longest time without data from the operator. Our own work between two chunks does not count. */
   readonly idleMs: number
@@ -29,9 +29,7 @@ export interface ListResponse {
 /** @throws AnswerRefused */
 export async function requestList(request: ListRequest): Promise<ListResponse> {
   const { url, apiKey, field, idleMs, totalMs, signal } = request
-  const { origin, pathname, search } = new URL(url)
-  // The client's timeouts are off: they would count the time in which we store the ids.
-  const client = openClient(origin, { headersTimeout: 0, bodyTimeout: 0, connectTimeout: Math.min(idleMs, 30_000) })
+  const caller = createCaller({ ...request, connections: 1, headers: apiKeyHeaders(apiKey) })
   const aborting = new AbortController()
   const abort = (refused: AnswerRefused): void => aborting.abort(refused)
   const stop = (): void => abort(new AnswerRefused('interrupted', 'the platform is stopping'))
@@ -55,7 +53,7 @@ export async function requestList(request: ListRequest): Promise<ListResponse> {
       const cause = code === undefined ? message : `${code}: ${message}`
       throw bytesRead > 0
         ? new AnswerRefused('cut_short', `the connection broke after ${bytesRead} bytes (${cause})`)
-        : new AnswerRefused('unreachable', `${origin}: ${cause}`)
+        : new AnswerRefused('unreachable', `${new URL(url).origin}: ${cause}`)
     } finally {
       clock.clearTimeout(idleTimer)
     }
@@ -64,7 +62,7 @@ export async function requestList(request: ListRequest): Promise<ListResponse> {
   async function close(): Promise<void> {
     clock.clearTimeout(totalTimer)
     signal.removeEventListener('abort', stop)
-    await client.destroy()
+    await caller.destroy()
   }
 
   async function* chunksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -79,19 +77,16 @@ export async function requestList(request: ListRequest): Promise<ListResponse> {
 
   try {
     signal.throwIfAborted()
-    const { statusCode, headers, body } = await withIdleLimit(
-      client.request({
-        method: reconciliation.method,
-        path: `${pathname.replace(/\/+$/, '')}${reconciliation.path}${search}`,
-        headers: { 'content-type': 'application/json', accept: 'application/json', [apiKeyHeader]: apiKey },
+    const { status, headers, body } = await withIdleLimit(
+      caller.open({
+        path: reconciliation.path,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ field }),
         signal: aborting.signal,
       }),
     )
-    body.on('error', () => {}) // the iterator throws the error
-    if (statusCode === 501) return { chunks: undefined, close }
-    if (statusCode !== 200)
-      throw new AnswerRefused('status', `${statusCode} ${await readBeginning(chunksOf(body))}`.trim())
+    if (status === 501) return { chunks: undefined, close }
+    if (status !== 200) throw new AnswerRefused('status', `${status} ${await readBeginning(chunksOf(body))}`.trim())
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity')
       throw new AnswerRefused(

@@ -3,7 +3,7 @@
 import type { Outcome } from '../contract/outcome.ts'
 import type { MessageStatus } from '../contract/status.ts'
 import type { StatusRecord } from '../contract/status-record.ts'
-import type { PostContext } from '../runtime/post-json.ts'
+import type { PostContext } from '../http-client/call-platform.ts'
 
 export interface StatusSender {
   readonly name: string

@@ -92,7 +92,8 @@ attributeSourceSuite({
 attributeSourceSuite({
   name: 'HTTP endpoint',
   outside: true,
-  open: async (t, people) => httpSource({ url: await endpoint(t, people), fields, token: 'secret-of-the-endpoint' }),
+  open: async (t, people) =>
+    httpSource({ url: await endpoint(t, people), fields, auth: { kind: 'bearer', token: 'secret-of-the-endpoint' } }),
 })
 
 attributeSourceSuite({

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { requestPage } from '../../src/conversions/request-page.ts'
+import { createCaller } from '../../src/http-client/caller.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import { requestList } from '../../src/reconcile/request-list.ts'
 
@@ -21,8 +22,10 @@ test('the query of an operator’s address is sent with sends, reconciliation an
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/?tenant=1`
   const signal = new AbortController().signal
+  const operator = createCaller({ url })
+  t.after(operator.destroy)
   await assert.rejects(requestList({ url, apiKey: 'k', field: 'blocked', idleMs: 5_000, totalMs: 5_000, signal }))
-  await assert.rejects(requestPage({ url, apiKey: 'k', after: 'c', timeoutMs: 5_000, signal }))
+  await assert.rejects(requestPage({ operator, after: 'c', timeoutMs: 5_000, signal }))
   const provider = operatorApi({ url, apiKey: 'the key' })({ channel: 'push', mode: 'batch', max: 1, concurrency: 1 })
   t.after(() => provider.close?.())
   await provider.check?.()

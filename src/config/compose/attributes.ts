@@ -68,7 +68,7 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
       return httpSource({
         url: settings.http,
         fields: settings.fields,
-        ...(settings.token !== undefined && { token: settings.token }),
+        ...(settings.token !== undefined && { auth: { kind: 'bearer', token: settings.token } as const }),
       })
     case 'module':
       return loadSource(settings.module, settings.name, `${path}.module`)

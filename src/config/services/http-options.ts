@@ -1,4 +1,4 @@
-import type { AuthOptions } from '../../providers/http/auth.ts'
+import type { ProviderAuth } from '../../providers/http/description.ts'
 import { faultsOf } from '../../providers/http/faults.ts'
 import type { HttpOptions } from '../../providers/http/options.ts'
 import type { Mode } from '../../providers/http/values.ts'
@@ -39,7 +39,7 @@ export function httpOptions(settings: HttpSettings & { readonly user_id?: string
   }
 }
 
-function authOptions(auth: NonNullable<HttpSettings['auth']>): AuthOptions {
+function authOptions(auth: NonNullable<HttpSettings['auth']>): ProviderAuth {
   switch (auth.is) {
     case 'none':
       return { kind: 'none' }

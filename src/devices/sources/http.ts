@@ -1,16 +1,13 @@
-import type { Pool } from 'undici'
+import { type AddressOptions, type Caller, createCaller } from '../../http-client/caller.ts'
 import { clock } from '../../runtime/clock.ts'
-import { openPool } from '../../runtime/http1.ts'
 import type { DeviceSource, LookUp } from '../device-source.ts'
 import { devicesFrom, holdersFrom } from './rows.ts'
 
-export interface HttpDevices {
+export interface HttpDevices extends AddressOptions {
   /** POST {"brand", "user_ids": […]} → {"devices": [{"user_id", "token", "kind", …}]} */
   readonly url: string
   /** POST {"brand", "tokens": […]} → {"devices": […]}, with `"user_id": null` for a known token that belongs to nobody. */
   readonly holdersUrl?: string
-  /** Sent with each request, such as `authorization`. */
-  readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
   readonly connections?: number
 }
@@ -22,41 +19,26 @@ const maxAnswerBytes = 64 * 1024 * 1024
  * Reads devices from an endpoint of the operator, with one request for all users of a batch. Any answer other than 200 with the
  * JSON above is an error, and the messages are retried.
  *
- * @example httpDevices({ url: 'https://backend.example/devices', headers: { authorization: `Bearer ${token}` } })
+ * @example httpDevices({ url: 'https://backend.example/devices', auth: { kind: 'bearer', token } })
  */
 export function httpDevices(options: HttpDevices): DeviceSource {
-  const { url, holdersUrl, headers = {}, timeoutMs = 5_000, connections = 16 } = options
-  const pools = new Map<string, Pool>()
+  const { url, holdersUrl, timeoutMs = 5_000, connections = 16 } = options
+  const source = createCaller({ ...options, connections })
+  const holders = holdersUrl === undefined ? undefined : createCaller({ ...options, url: holdersUrl, connections })
   const name = `http ${new URL(url).host}`
 
-  async function post(address: string, body: object, { deadline, signal }: LookUp): Promise<Iterable<unknown>> {
-    const { origin, pathname, search } = new URL(address)
-    const pool = pools.get(origin) ?? openPool(origin, { connections, connectTimeout: timeoutMs })
-    pools.set(origin, pool)
-    const withinMs = Math.max(1, Math.min(timeoutMs, deadline - clock.now()))
-    const response = await pool.request({
-      method: 'POST',
-      path: pathname + search,
+  async function post(caller: Caller, body: object, { deadline, signal }: LookUp): Promise<Iterable<unknown>> {
+    const answer = await caller.call({
       body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-      signal: AbortSignal.any([signal, clock.timeout(withinMs)]),
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      most: maxAnswerBytes,
+      deadline: Math.min(deadline, clock.now() + timeoutMs),
+      signal,
     })
-    if (response.statusCode !== 200) {
-      response.body.on('error', () => {}).destroy()
-      throw new Error(`${name} answered ${response.statusCode}; expected 200`)
-    }
-    return devicesIn(await textOf(response.body))
-  }
-
-  async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-    const parts: Buffer[] = []
-    let bytes = 0
-    for await (const part of body) {
-      bytes += part.length
-      if (bytes > maxAnswerBytes) throw new Error(`${name} sent an answer of more than ${maxAnswerBytes} bytes`)
-      parts.push(part)
-    }
-    return Buffer.concat(parts).toString('utf8')
+    if ('lost' in answer) throw answer.lost
+    if (answer.status !== 200) throw new Error(`${name} answered ${answer.status}; expected 200`)
+    if (answer.cut) throw new Error(`${name} sent an answer of more than ${maxAnswerBytes} bytes`)
+    return devicesIn(answer.body.toString())
   }
 
   function devicesIn(text: string): readonly unknown[] {
@@ -77,14 +59,14 @@ export function httpDevices(options: HttpDevices): DeviceSource {
     name,
     async of(brand, userIds, look) {
       if (userIds.length === 0) return new Map()
-      return devicesFrom(name, brand, userIds, await post(url, { brand, user_ids: userIds }, look))
+      return devicesFrom(name, brand, userIds, await post(source, { brand, user_ids: userIds }, look))
     },
     async holders(brand, tokens, look) {
-      if (holdersUrl === undefined || tokens.length === 0) return new Map()
-      return holdersFrom(name, brand, tokens, await post(holdersUrl, { brand, tokens }, look))
+      if (holders === undefined || tokens.length === 0) return new Map()
+      return holdersFrom(name, brand, tokens, await post(holders, { brand, tokens }, look))
     },
     async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()))
+      await Promise.all([source.destroy(), holders?.destroy()])
     },
   }
 }

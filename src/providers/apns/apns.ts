@@ -1,11 +1,11 @@
 // Apple Push Notification service (APNs) with a signing key (.p8), in the environments production and sandbox.
 
 import type { Failed, Fatal } from '../../contract/outcome.ts'
+import type { Exchanged } from '../../http-client/exchange.ts'
 import { createHttp2Client } from '../../http2/client.ts'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
-import type { Exchanged } from '../exchange.ts'
 import type { Judgement } from '../judge-answer.ts'
 import type { SendContext } from '../provider.ts'
 import { expired, type Lost, lostPush, removeSecrets } from '../push-outcomes.ts'

@@ -1,15 +1,14 @@
-// Access tokens for FCM. They are fetched with an assertion signed by the service account (RFC 7523), cached, and renewed early.
-// At most one fetch is in flight.
+// Access tokens for FCM. They are fetched with an assertion signed by the service account (RFC 7523).
 
 import { SignJWT } from 'jose'
-import type { Dispatcher } from 'undici'
 import type { Fatal } from '../../contract/outcome.ts'
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import { shortened } from '../../contract/storable.ts'
+import { type ConnectionOptions, createCaller } from '../../http-client/caller.ts'
+import type { Exchanged } from '../../http-client/exchange.ts'
+import { createTokenCache } from '../../http-client/token-cache.ts'
 import { clock } from '../../runtime/clock.ts'
-import { openPool, openProxy } from '../../runtime/http1.ts'
 import { objectIn } from '../../runtime/json.ts'
-import { type Exchanged, exchange } from '../exchange.ts'
 import { describeConnectionError, removeSecrets } from '../push-outcomes.ts'
 import { defaultTokenUri, type ServiceAccount, signingKey } from './service-account.ts'
 
@@ -25,30 +24,31 @@ export interface AccessTokens {
 
 const scope = 'https://www.googleapis.com/auth/firebase.messaging'
 const timeoutMs = 10_000
-/** A token is renewed this long before it expires, or after half of its lifetime if that is shorter. */
-const earlyMs = 5 * 60_000
-/** After a refusal, get() repeats the refusal for this time, so that Google does not get a request for each message. */
-const refusedForMs = 1_000
 
 interface Fetched {
-  readonly answer: { readonly token: string; readonly lifetimeMs: number } | Fatal
+  readonly answer: { readonly token: string; readonly lifeMs: number } | Fatal
   readonly date?: unknown
 }
 
-export interface TokenConnection {
-  readonly ca?: string | undefined
-  readonly proxy?: string | undefined
+/** No token could be fetched. */
+class TokenRefused extends Error {
+  readonly fatal: Fatal
+
+  constructor(fatal: Fatal) {
+    super(fatal.error)
+    this.fatal = fatal
+  }
 }
 
-export function createAccessTokens(account: ServiceAccount, connection: TokenConnection = {}): AccessTokens {
+export function createAccessTokens(account: ServiceAccount, connection: ConnectionOptions = {}): AccessTokens {
   const { client_email: email, private_key_id: kid, token_uri: uri = defaultTokenUri } = account
   const key = signingKey(account.private_key)
-  const { origin, pathname, search } = new URL(uri)
-  const dispatcher = openDispatcher(origin, connection)
-  let current: { readonly token: string; readonly renewAt: number; readonly endsAt: number } | undefined
-  let refused: { readonly fatal: Fatal; readonly until: number } | undefined
-  let fetching: Promise<string | Fatal> | undefined
-  let closing: Promise<void> | undefined
+  const caller = createCaller({ url: uri, connections: 1, ...connection })
+  const tokens = createTokenCache(async () => {
+    const { answer } = await fetchToken()
+    if ('category' in answer) throw new TokenRefused(answer)
+    return answer
+  })
 
   async function fetchToken(): Promise<Fetched> {
     const assertion = await new SignJWT({ scope })
@@ -58,13 +58,11 @@ export function createAccessTokens(account: ServiceAccount, connection: TokenCon
       .setIssuedAt()
       .setExpirationTime('1h')
       .sign(key)
-    const exchanged = await exchange(dispatcher, {
-      origin,
-      path: pathname + search,
+    const exchanged = await caller.call({
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: Buffer.from(`grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=${assertion}`),
+      body: `grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=${assertion}`,
       most: 64 * 1024,
-      signal: clock.timeout(timeoutMs),
+      deadline: clock.now() + timeoutMs,
     })
     if ('lost' in exchanged) return { answer: notReached(exchanged) }
     const { status, headers, body } = exchanged
@@ -72,49 +70,21 @@ export function createAccessTokens(account: ServiceAccount, connection: TokenCon
     return { answer: readTokenAnswer(status, removeSecrets(body.toString(), assertion), wait), date: headers.date }
   }
 
-  async function renew(): Promise<string | Fatal> {
-    const startedAt = clock.monotonic()
-    const { answer } = await fetchToken()
-    if ('category' in answer) {
-      refused = { fatal: answer, until: clock.monotonic() + refusedForMs }
-      return answer
-    }
-    const { token, lifetimeMs } = answer
-    const early = Math.min(earlyMs, lifetimeMs / 2)
-    current = { token, renewAt: startedAt + lifetimeMs - early, endsAt: startedAt + lifetimeMs - early / 10 }
-    return token
-  }
-
-  function fetchOnce(): Promise<string | Fatal> {
-    fetching ??= renew().finally(() => {
-      fetching = undefined
-    })
-    return fetching
-  }
-
   return {
     get() {
-      const now = clock.monotonic()
-      if (current && now < current.renewAt) return current.token
-      const waiting = refused && now < refused.until
-      if (current && now < current.endsAt) {
-        // A failure is ignored: the token is fetched again when the current one has expired.
-        if (!waiting) fetchOnce().catch(() => {})
-        return current.token
-      }
-      return waiting && refused ? Promise.resolve(refused.fatal) : fetchOnce()
+      const token = tokens.get()
+      if (typeof token === 'string') return token
+      return token.catch((error: unknown) => {
+        if (error instanceof TokenRefused) return error.fatal
+        throw error
+      })
     },
-    drop(token) {
-      if (current?.token === token) current = undefined
-    },
+    drop: tokens.drop,
     async check() {
       const { answer, date } = await fetchToken()
       return { ...('category' in answer && { refused: answer }), date }
     },
-    async close() {
-      closing ??= dispatcher.close()
-      await closing
-    },
+    close: caller.close,
   }
 }
 
@@ -123,11 +93,11 @@ export function readTokenAnswer(
   status: number,
   body: string,
   wait?: number,
-): { readonly token: string; readonly lifetimeMs: number } | Fatal {
+): { readonly token: string; readonly lifeMs: number } | Fatal {
   const answer = objectIn(body) ?? {}
   if (status === 200 && typeof answer.access_token === 'string') {
     const seconds = typeof answer.expires_in === 'number' && answer.expires_in > 0 ? answer.expires_in : 3599
-    return { token: answer.access_token, lifetimeMs: seconds * 1000 }
+    return { token: answer.access_token, lifeMs: seconds * 1000 }
   }
   const ours = status >= 300 && status <= 499 && status !== 408 && status !== 429
   const code = typeof answer.error === 'string' ? answer.error : ''
@@ -164,10 +134,4 @@ function notReached({ lost }: Extract<Exchanged, { lost: Error }>): Fatal {
     rule: 'fcm token not reached',
     error: shortened(`fcm: the token endpoint cannot be reached: ${describeConnectionError(lost)}`),
   }
-}
-
-function openDispatcher(origin: string, { ca, proxy }: TokenConnection): Dispatcher {
-  const tls = ca === undefined ? {} : { ca }
-  if (proxy === undefined) return openPool(origin, { connections: 1, connect: tls })
-  return openProxy({ uri: proxy, requestTls: tls })
 }

@@ -1,11 +1,11 @@
 // Firebase Cloud Messaging, HTTP v1.
 
 import type { Fatal } from '../../contract/outcome.ts'
+import type { Exchanged } from '../../http-client/exchange.ts'
 import { createHttp2Client } from '../../http2/client.ts'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
-import type { Exchanged } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
 import { expired, lostPush, removeSecrets, waitUntilDeadline } from '../push-outcomes.ts'
 import type { PushService } from '../push-service.ts'

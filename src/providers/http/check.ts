@@ -1,47 +1,36 @@
 // The checks of an HTTP provider for `bellwire doctor`. They send no message.
 
+import type { Caller } from '../../http-client/caller.ts'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
-import { openPool } from '../../runtime/http1.ts'
 import { clockCheck } from '../clock-check.ts'
-import type { Auth } from './auth.ts'
+import { messageOf } from '../lost.ts'
 
 const timeoutMs = 5_000
 
-export interface CheckSender {
-  readonly name: string
-  readonly origin: string
-  readonly auth: Auth
-  readonly ca?: string
+export async function checkSender(name: string, origin: string, caller: Caller): Promise<readonly Check[]> {
+  return [...(await checkConnection(name, origin, caller)), ...(await checkToken(name, caller))]
 }
 
-export async function checkSender({ name, origin, auth, ca }: CheckSender): Promise<readonly Check[]> {
-  return [...(await checkConnection(name, origin, ca)), ...(await checkToken(name, auth))]
-}
-
-async function checkConnection(name: string, origin: string, ca: string | undefined): Promise<readonly Check[]> {
-  const pool = openPool(origin, { connections: 1, ...(ca !== undefined && { connect: { ca } }) })
-  try {
-    // A GET of the root path sends no message. Any answer is good.
-    const signal = clock.timeout(timeoutMs)
-    const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/', signal })
-    body.on('error', () => {}).destroy()
-    const description = `${name}: ${origin} answers (${statusCode})`
-    const clockReport = clockCheck(origin, headers.date, clock.now())
-    return [{ ok: true, description }, ...(clockReport ? [clockReport] : [])]
-  } catch (error) {
-    const { code = '', message } = error as Error & { code?: string }
-    const problem = message.includes(code) ? message : `${code} ${message}`.trim()
+async function checkConnection(name: string, origin: string, caller: Caller): Promise<readonly Check[]> {
+  // A GET of the root path sends no message. Any answer is good.
+  const deadline = clock.now() + timeoutMs
+  const answer = await caller.call({ method: 'GET', path: '/', anonymous: true, most: 1024, deadline })
+  if ('lost' in answer) {
+    const { code = '' } = answer.lost
     const remedy = /CERT|SELF_SIGNED|VERIFY/.test(code)
       ? 'check the certificate, or set ca to the certificate file of the authority that signed it'
       : 'check url, the network and the certificate'
-    return [{ ok: false, description: `${name}: ${origin} does not answer: ${problem}`, remedy }]
-  } finally {
-    await pool.destroy()
+    return [{ ok: false, description: `${name}: ${origin} does not answer: ${messageOf(answer.lost)}`, remedy }]
   }
+  const clockReport = clockCheck(origin, answer.headers.date, clock.now())
+  return [
+    { ok: true, description: `${name}: ${origin} answers (${answer.status})` },
+    ...(clockReport ? [clockReport] : []),
+  ]
 }
 
-async function checkToken(name: string, auth: Auth): Promise<readonly Check[]> {
+async function checkToken(name: string, { auth }: Caller): Promise<readonly Check[]> {
   if (auth.check === undefined) return []
   try {
     await auth.check()

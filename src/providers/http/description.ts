@@ -1,13 +1,19 @@
+import type { AuthOptions } from '../../http-client/auth.ts'
 import type { Json } from '../../runtime/json.ts'
-import type { AuthOptions } from './auth.ts'
 import type { Rule } from './rules.ts'
+
+export type ProviderAuth =
+  | AuthOptions
+  | { readonly kind: 'none' }
+  /** A signature by the Standard Webhooks specification: whsec_ and base64. */
+  | { readonly kind: 'standard-webhooks'; readonly secret: string }
 
 /** The description of a provider. Its texts may contain {{placeholders}}. */
 export interface Description {
   /** The URL for POST requests. Placeholders are allowed in the path and the query, not in the host. */
   readonly url: string
   readonly headers?: readonly { readonly name: string; readonly value: string }[]
-  readonly auth?: AuthOptions
+  readonly auth?: ProviderAuth
   /** The JSON body of a request. Absent: no body. */
   readonly body?: Json
   /** Rules that are tried before the default rules for statuses (rules.ts). */

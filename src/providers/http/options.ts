@@ -1,11 +1,11 @@
 // The options of a general HTTP provider. Pure.
 
-import type { AuthOptions } from './auth.ts'
-import type { Description } from './description.ts'
+import type { ConnectionOptions } from '../../http-client/dispatcher.ts'
+import type { Description, ProviderAuth } from './description.ts'
 import { presets } from './presets.ts'
 import type { Rule } from './rules.ts'
 
-export interface HttpOptions extends Partial<Description> {
+export interface HttpOptions extends Partial<Description>, ConnectionOptions {
   /** Name in logs and metrics; for devices also the NAME of the kind `http:NAME`. Default: the preset's name, else 'http'. */
   readonly name?: string
   /** Base description. Other options replace its parts, but headers are added, and rules are tried before the preset's rules. */
@@ -23,26 +23,23 @@ export interface HttpOptions extends Partial<Description> {
   readonly concurrency?: number
   /** Maximum number of sends in a second, in each process. Default: no limit. */
   readonly perSecond?: number | undefined
-  /** Certificate of a private authority, as PEM. */
-  readonly ca?: string
 }
 
 export interface Resolved extends Description {
   readonly name: string
   readonly headers: readonly { readonly name: string; readonly value: string }[]
-  readonly auth: AuthOptions
+  readonly auth: ProviderAuth
   readonly rules: readonly Rule[]
   readonly secrets: ReadonlyMap<string, string>
   readonly userId: string
   readonly overrides: readonly string[]
   readonly concurrency: number
-  readonly ca?: string
 }
 
 /** Merges the options with their preset and the defaults. */
 export function resolveOptions(options: HttpOptions): Resolved {
   const preset = presets.find(({ name }) => name === options.preset)
-  const { url = preset?.url ?? '', auth = preset?.auth, body = preset?.body, id = preset?.id, ca } = options
+  const { url = preset?.url ?? '', auth = preset?.auth, body = preset?.body, id = preset?.id } = options
   const secrets = new Map((options.secrets ?? []).map(({ name, value }) => [name, value]))
   return {
     name: options.name ?? preset?.name ?? 'http',
@@ -56,13 +53,12 @@ export function resolveOptions(options: HttpOptions): Resolved {
     userId: options.userId ?? '{{user_id}}',
     overrides: options.overrides ?? [],
     concurrency: options.concurrency ?? 64,
-    ...(ca !== undefined && { ca }),
   }
 }
 
 export const secretOf = /\{\{\s*secret\.([^{}\s]+)\s*\}\}/g
 
-function withSecrets(auth: AuthOptions, secrets: ReadonlyMap<string, string>): AuthOptions {
+function withSecrets(auth: ProviderAuth, secrets: ReadonlyMap<string, string>): ProviderAuth {
   if (auth.kind !== 'header') return auth
   return { ...auth, value: auth.value.replace(secretOf, (whole, name) => secrets.get(name) ?? whole) }
 }

@@ -2,10 +2,10 @@
 
 import type { Evidence, Failed, Fatal, Reason } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
+import type { Exchanged } from '../../http-client/exchange.ts'
+import type { TokenError } from '../../http-client/oauth2.ts'
 import { clock } from '../../runtime/clock.ts'
-import type { Exchanged } from '../exchange.ts'
 import type { DeviceAnswer } from '../push-service.ts'
-import type { TokenError } from './oauth2.ts'
 import { at, type Decided, textOf } from './rules.ts'
 import type { Mode } from './values.ts'
 

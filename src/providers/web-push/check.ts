@@ -1,8 +1,8 @@
 // The checks of Web Push for `bellwire doctor`.
 
+import { createCaller } from '../../http-client/caller.ts'
 import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
-import { openPool, openProxy } from '../../runtime/http1.ts'
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { type EndpointRules, pushHosts } from './judge-endpoint.ts'
 import { judgeKeys, judgeSubject, judgeSubjectForApple, type Vapid } from './vapid.ts'
@@ -66,24 +66,13 @@ async function checkOrigin(
   { name, origin, guarded }: Target,
   { proxy, ...guard }: GuardedConnectOptions & { readonly proxy?: string | undefined },
 ): Promise<readonly Check[]> {
-  const tls = guard.ca === undefined ? {} : { ca: guard.ca }
-  const dispatcher =
-    proxy === undefined
-      ? openPool(origin, { connect: guarded ? guardedConnect(guard) : tls })
-      : openProxy({ uri: proxy, requestTls: tls })
-  try {
-    const before = clock.now()
-    const { body, headers } = await dispatcher.request({
-      origin,
-      method: 'GET',
-      path: '/',
-      signal: clock.timeout(timeoutMs),
-    })
-    await body.dump()
-    const reached = { ok: true, description: `Web Push: ${name} can be reached` }
-    return [reached, ...checkClock(name, headers.date, before, clock.now())]
-  } catch (error) {
-    const { code, message } = error as Error & { code?: string }
+  const connector = guarded ? guardedConnect(guard) : undefined
+  const caller = createCaller({ url: origin, connections: 1, proxy, ca: guard.ca, connector })
+  const before = clock.now()
+  const answer = await caller.call({ method: 'GET', path: '/', most: 64 * 1024, deadline: before + timeoutMs })
+  await caller.destroy()
+  if ('lost' in answer) {
+    const { code, message } = answer.lost
     return [
       {
         ok: false,
@@ -91,9 +80,9 @@ async function checkOrigin(
         remedy: `allow connections from this machine to ${name}, port 443; otherwise its browsers get no messages`,
       },
     ]
-  } finally {
-    await dispatcher.destroy().catch(() => {})
   }
+  const reached = { ok: true, description: `Web Push: ${name} can be reached` }
+  return [reached, ...checkClock(name, answer.headers.date, before, clock.now())]
 }
 
 function checkClock(name: string, date: unknown, before: number, after: number): readonly Check[] {

@@ -2,12 +2,10 @@
 
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import type { Dispatcher } from 'undici'
+import { type Caller, createCaller } from '../../http-client/caller.ts'
+import type { Exchanged } from '../../http-client/exchange.ts'
 import { createHttp2Client } from '../../http2/client.ts'
 import { noHttp2 } from '../../http2/connection.ts'
-import { clock } from '../../runtime/clock.ts'
-import { openPool, openProxy } from '../../runtime/http1.ts'
-import { type Exchanged, exchange } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
 import { isPublic } from './addresses.ts'
 import { forbiddenHost, type GuardedConnectOptions, guardedConnect, guardedLookup } from './guarded-connect.ts'
@@ -62,26 +60,12 @@ export function openConnections(
         })
       : undefined
   let overHttp2 = client !== undefined
-  let dispatcher: Dispatcher | undefined
+  let caller: Caller | undefined
 
-  function openDispatcher(): Dispatcher {
-    const timeouts = { headersTimeout: 0, bodyTimeout: 0, connections: concurrency }
-    const tls = ca === undefined ? {} : { ca }
-    if (proxy !== undefined) return openProxy({ uri: proxy, requestTls: tls, ...timeouts })
-    return openPool(origin, {
-      ...timeouts,
-      connect: isGuarded ? guardedConnect({ lookup, allowed, ...tls }) : tls,
-    })
-  }
-
-  async function postOverHttp1(request: PushRequest, context: SendContext): Promise<Exchanged> {
-    dispatcher ??= openDispatcher()
-    const limit = withinDeadline(context)
-    try {
-      return await exchange(dispatcher, { ...request, origin, most: mostAnswerBytes, signal: limit.signal })
-    } finally {
-      limit.end()
-    }
+  function postOverHttp1(request: PushRequest, { deadline, signal }: SendContext): Promise<Exchanged> {
+    const connector = isGuarded ? guardedConnect({ lookup, allowed, ...(ca !== undefined && { ca }) }) : undefined
+    caller ??= createCaller({ url: origin, connections: concurrency, proxy, ca, connector })
+    return caller.call({ ...request, most: mostAnswerBytes, deadline, signal })
   }
 
   return {
@@ -102,26 +86,7 @@ export function openConnections(
       return postOverHttp1(request, context)
     },
     async close() {
-      await Promise.all([client?.close(), dispatcher?.close().catch(() => {})])
-    },
-  }
-}
-
-/** A signal that aborts at the deadline, or when the process stops. */
-function withinDeadline({ deadline, signal }: SendContext): { readonly signal: AbortSignal; end(): void } {
-  const controller = new AbortController()
-  const stop = (): void => controller.abort(signal.reason)
-  const late = (): void => controller.abort(new Error('no answer in time'))
-  if (signal.aborted) stop()
-  else if (deadline <= clock.now()) late()
-  signal.addEventListener('abort', stop, { once: true })
-  // A timer may fire a fraction of a millisecond early.
-  const timer = clock.setTimeout(late, Math.max(0, deadline - clock.now()) + 1)
-  return {
-    signal: controller.signal,
-    end() {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
+      await Promise.all([client?.close(), caller?.close().catch(() => {})])
     },
   }
 }

@@ -4,7 +4,7 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { buildConnector } from 'undici'
-import { createConnector } from '../../runtime/http1.ts'
+import { createConnector } from '../../http-client/dispatcher.ts'
 import { isPublic } from './addresses.ts'
 
 export interface GuardedConnectOptions {
@@ -28,7 +28,7 @@ export class ForbiddenAddress extends Error {
 /**
  * A connector for an undici pool.
  *
- * @example openPool('https://fcm.googleapis.com', { connect: guardedConnect() })
+ * @example openDispatcher('https://fcm.googleapis.com', { connector: guardedConnect() })
  */
 export function guardedConnect(options: GuardedConnectOptions = {}): buildConnector.connector {
   const { lookup = systemLookup as LookupFunction, allowed = isPublic, ca } = options

@@ -1,5 +1,5 @@
+import type { Exchanged } from '../../http-client/exchange.ts'
 import { clock } from '../../runtime/clock.ts'
-import type { Exchanged } from '../exchange.ts'
 import type { SendContext } from '../provider.ts'
 import { type ConnectionOptions, type Connections, openConnections, type PushRequest } from './connections.ts'
 import { createAuthorization, type Vapid } from './vapid.ts'

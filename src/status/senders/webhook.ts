@@ -1,24 +1,24 @@
 // Sends statuses by webhook (row 24): POST {platform_url}/v1/integration/message/status, signed by Standard Webhooks.
 
 import { createHash } from 'node:crypto'
-import { readDeviceAnswer, withoutAnswer } from '../../contract/device-answer.ts'
-import { apiKeyHeader, messageStatusPath } from '../../contract/endpoints.ts'
+import { apiKeyHeaders, messageStatusPath } from '../../contract/endpoints.ts'
 import type { Outcome } from '../../contract/outcome.ts'
 import { mostStatusBytes, type StatusRecord, statusRecordJson } from '../../contract/status-record.ts'
 import { signWebhook, webhookKey } from '../../contract/webhook-signature.ts'
+import { callPlatform, type PostContext } from '../../http-client/call-platform.ts'
+import { type AddressOptions, createCaller } from '../../http-client/caller.ts'
 import { clock } from '../../runtime/clock.ts'
 import { checkOptions, type Form, urlForm } from '../../runtime/forms.ts'
 import { createMisconfigurationAlert } from '../../runtime/misconfiguration-alert.ts'
-import { createJsonPoster, type PostContext } from '../../runtime/post-json.ts'
 import type { StatusSender } from '../status-sender.ts'
 
-export interface StatusWebhookOptions {
+export interface StatusWebhookOptions extends AddressOptions {
   /** {platform_url} of §4.2. May contain a path. */
   readonly url: string
   /** The signing secrets, `whsec_…`. Each call is signed with all of them: two during a rotation. */
   readonly secrets: readonly string[]
   /** An API key for a platform that needs one in addition, sent as X-Api-Key. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** The most records in one call. 1: each body is one record; otherwise it is an array. Default: 100. */
   readonly max?: number
   /** The most concurrent calls. Default: 4. */
@@ -48,18 +48,15 @@ export function statusWebhook(options: StatusWebhookOptions): StatusSender {
     for (const [n, secret] of secrets.entries()) required(`secrets[${n}]`, secret, secretForm)
   })
   const keys = secrets.map((secret) => webhookKey(secret) as Buffer)
-  const poster = createJsonPoster(url, connections)
+  const caller = createCaller({ ...options, connections, headers: apiKeyHeaders(apiKey) })
   const alert = createMisconfigurationAlert(
     'delivery statuses by webhook',
     'correct operator.status.webhooks[].to; waiting statuses are then sent automatically',
   )
 
   async function post(records: readonly StatusRecord[], body: string, context: PostContext): Promise<Outcome> {
-    const signed = signWebhook(keys, callId(records), body, clock.now())
-    const headers = { ...signed, ...(apiKey !== undefined && { [apiKeyHeader]: apiKey }) }
-    const posted = await poster.post(messageStatusPath, body, headers, context)
-    if ('lost' in posted) return withoutAnswer(posted.lost, posted.isLate, row)
-    const outcome = readDeviceAnswer({ ...posted, row })
+    const headers = signWebhook(keys, callId(records), body, clock.now())
+    const outcome = await callPlatform(caller, { path: messageStatusPath, body, headers, row }, context)
     // One of the records is wrong: the lane splits the call until that record is alone.
     if (outcome.category !== 'failed' || records.length === 1) return outcome
     return { ...outcome, category: 'fatal', blame: 'call' }
@@ -81,7 +78,7 @@ export function statusWebhook(options: StatusWebhookOptions): StatusSender {
       }
       return outcomes
     },
-    close: () => poster.close(),
+    close: () => caller.destroy(),
   }
 }
 

@@ -5,6 +5,7 @@ import { guard } from '../../../src/providers/guard.ts'
 import { type HttpProviderOptions, httpProvider, httpService } from '../../../src/providers/http/http.ts'
 import type { Result } from '../../../src/providers/provider.ts'
 import type { DeviceAnswer } from '../../../src/providers/push-service.ts'
+import { clock } from '../../../src/runtime/clock.ts'
 import { on } from '../../../src/runtime/events.ts'
 import { uuidv7 } from '../../../src/runtime/ids.ts'
 import { contextOf, message, providerSuite } from '../../suites/provider.ts'
@@ -454,6 +455,9 @@ test('credentials that the token endpoint refuses are a misconfiguration; an una
     [true, true, false],
   )
   issuer.status = 503
+  const { monotonic } = clock
+  // After a refusal, the token endpoint is left alone for a second.
+  t.mock.method(clock, 'monotonic', () => monotonic() + 1_000)
   const [down] = await send(1)
   assert.partialDeepStrictEqual(down, { category: 'fatal', reason: 'unavailable', blame: 'provider' })
   assert.equal('uncertain' in (down as Result), false)

@@ -6,7 +6,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { Pool } from 'undici'
-import { exchange } from '../../../src/providers/exchange.ts'
+import { exchange } from '../../../src/http-client/exchange.ts'
 import { type GuardedConnectOptions, guardedConnect } from '../../../src/providers/web-push/guarded-connect.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
@@ -169,7 +169,14 @@ function poolTo(t: TestContext, origin: string, options: GuardedConnectOptions):
 
 function post(pool: Pool) {
   const body = Buffer.from('x')
-  return exchange(pool, { path: '/x', headers: {}, body, most: 100, signal: AbortSignal.timeout(10_000) })
+  return exchange(pool, {
+    method: 'POST',
+    path: '/x',
+    headers: {},
+    body,
+    most: 100,
+    signal: AbortSignal.timeout(10_000),
+  })
 }
 
 /** A push service named push.example.test. */

@@ -21,8 +21,8 @@ export async function deviceSource(config: DevicesConfig['source'], path: string
     }
     case 'http': {
       const { http, holders: holdersUrl, header, secret, timeout: timeoutMs } = config
-      const headers = secret === undefined ? {} : { [header]: secret }
-      return httpDevices({ url: http, ...(holdersUrl !== undefined && { holdersUrl }), headers, timeoutMs })
+      const auth = secret === undefined ? undefined : ({ kind: 'header', name: header, value: secret } as const)
+      return httpDevices({ url: http, ...(holdersUrl !== undefined && { holdersUrl }), auth, timeoutMs })
     }
     case 'module':
       return loadDeviceSource(config.module, config.name, `${path}.module`)

@@ -1,28 +1,13 @@
+// The cache of access tokens, of FCM and of OAuth 2.
+
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { signatureHeaders } from '../../../src/providers/http/standard-webhooks.ts'
-import { type FetchedToken, tokenSource } from '../../../src/providers/http/token-source.ts'
-
-test('a signature follows the Standard Webhooks specification', () => {
-  assert.deepEqual(
-    signatureHeaders({
-      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      body: '{"test": 2432232314}',
-      now: 1614265330_999,
-    }),
-    {
-      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-      'webhook-timestamp': '1614265330',
-      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
-    },
-  )
-})
+import { createTokenCache, type FetchedToken } from '../../src/http-client/token-cache.ts'
 
 function fetches() {
   const waiting: PromiseWithResolvers<FetchedToken>[] = []
   const clock = { now: 0 }
-  const tokens = tokenSource(
+  const tokens = createTokenCache(
     () => {
       const one = Promise.withResolvers<FetchedToken>()
       waiting.push(one)
@@ -73,8 +58,8 @@ test('if a renewal fails, the old token is used until it expires, and the renewa
   assert.equal(waiting.length, 3)
   waiting[2]?.reject(new Error('down'))
   await new Promise(setImmediate)
-  clock.now = hour
-  const late = tokens.get()
+  clock.now = hour - 30_000
+  const late = Promise.resolve(tokens.get())
   waiting[3]?.reject(new Error('still down'))
   await assert.rejects(late, /still down/)
 })
@@ -91,4 +76,17 @@ test('a refused token is replaced once, even if many requests were refused with 
   tokens.drop('a')
   assert.equal(await tokens.get(), 'b')
   assert.equal(waiting.length, 2)
+})
+
+test('after a failed fetch the token endpoint is left alone for a second', async () => {
+  const { waiting, clock, tokens } = fetches()
+  const first = tokens.get()
+  waiting[0]?.reject(new Error('refused'))
+  await assert.rejects(async () => first, /refused/)
+  await assert.rejects(async () => tokens.get(), /refused/)
+  assert.equal(waiting.length, 1)
+  clock.now = 1_000
+  const next = tokens.get()
+  waiting[1]?.resolve({ token: 'a', lifeMs: hour })
+  assert.equal(await next, 'a')
 })

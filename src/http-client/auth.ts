@@ -1,37 +1,33 @@
-// The authentication of requests.
+// The authentication of our requests.
 
+import type { ConnectionOptions } from './dispatcher.ts'
 import { type OAuth2Options, oauth2Client } from './oauth2.ts'
-import { signatureHeaders } from './standard-webhooks.ts'
-import { tokenSource } from './token-source.ts'
+import { createTokenCache } from './token-cache.ts'
 
 export type AuthOptions =
-  | { readonly kind: 'none' }
   | { readonly kind: 'header'; readonly name: string; readonly value: string }
   | { readonly kind: 'basic'; readonly user: string; readonly password: string }
   | { readonly kind: 'bearer'; readonly token: string }
   | ({ readonly kind: 'oauth2' } & OAuth2Options)
-  /** A signature by the Standard Webhooks specification: whsec_ and base64. */
-  | { readonly kind: 'standard-webhooks'; readonly secret: string }
+
+export type AuthHeaders = Readonly<Record<string, string>>
 
 export interface Auth {
   /** The headers for one request. Rejects with a TokenError if no token is available. */
-  headers(request: {
-    readonly id: string
-    readonly body: string
-    readonly now: number
-  }): Promise<Record<string, string>>
-  /** Reports that the provider answered 401 to these headers. @returns whether to send the request again, with a new token */
-  onRefused(headers: Readonly<Record<string, string>>): boolean
-  /** Checks that a token can be fetched. Absent: only a message shows whether the credentials are right. */
+  headers(): AuthHeaders | Promise<AuthHeaders>
+  /** Reports that the server answered 401 to these headers. @returns whether to send the request again, with a new token */
+  onRefused(headers: AuthHeaders): boolean
+  /** Checks that a token can be fetched. Absent: only a request shows whether the credentials are right. */
   check?(): Promise<void>
   /** Texts that must be removed from an answer. */
   secrets(): readonly string[]
   close(): Promise<void>
 }
 
-export function createAuth(options: AuthOptions): Auth {
-  switch (options.kind) {
-    case 'none':
+/** @param connection how a token endpoint is reached */
+export function createAuth(options: AuthOptions | undefined, connection: ConnectionOptions): Auth {
+  switch (options?.kind) {
+    case undefined:
       return fixedAuth({}, [])
     case 'header':
       return fixedAuth({ [options.name.toLowerCase()]: options.value }, [options.value])
@@ -41,23 +37,18 @@ export function createAuth(options: AuthOptions): Auth {
     }
     case 'bearer':
       return fixedAuth({ authorization: `Bearer ${options.token}` }, [options.token])
-    case 'standard-webhooks':
-      return {
-        ...fixedAuth({}, [options.secret]),
-        headers: async ({ id, body, now }) => signatureHeaders({ secret: options.secret, id, body, now }),
-      }
     case 'oauth2':
-      return oauth2Auth(options)
+      return oauth2Auth(options, connection)
   }
 }
 
-function fixedAuth(headers: Record<string, string>, secrets: readonly string[]): Auth {
-  return { headers: async () => headers, onRefused: () => false, secrets: () => secrets, close: async () => {} }
+function fixedAuth(headers: AuthHeaders, secrets: readonly string[]): Auth {
+  return { headers: () => headers, onRefused: () => false, secrets: () => secrets, close: async () => {} }
 }
 
-function oauth2Auth(options: OAuth2Options): Auth {
-  const client = oauth2Client(options)
-  const tokens = tokenSource(client.fetch)
+function oauth2Auth(options: OAuth2Options, connection: ConnectionOptions): Auth {
+  const client = oauth2Client(options, connection)
+  const tokens = createTokenCache(client.fetch)
   const bearer = 'Bearer '
   let [last, previous] = ['', '']
   return {

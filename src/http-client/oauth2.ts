@@ -1,10 +1,11 @@
 // The client credentials grant of OAuth 2.0 (RFC 6749 §4.4).
 
-import { clock } from '../../runtime/clock.ts'
-import { openPool } from '../../runtime/http1.ts'
-import { objectIn } from '../../runtime/json.ts'
-import { exchange } from '../exchange.ts'
-import type { FetchedToken } from './token-source.ts'
+import { rootCertificates } from 'node:tls'
+import { clock } from '../runtime/clock.ts'
+import { objectIn } from '../runtime/json.ts'
+import { type ConnectionOptions, openDispatcher } from './dispatcher.ts'
+import { exchange } from './exchange.ts'
+import type { FetchedToken } from './token-cache.ts'
 
 export interface OAuth2Options {
   readonly tokenUrl: string
@@ -30,13 +31,17 @@ export class TokenError extends Error {
 const timeoutMs = 10_000
 const mostBytes = 64 * 1024
 
-/** A client of the token endpoint. `fetch` rejects with a TokenError, whose text contains no secrets. */
-export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience, credentials }: OAuth2Options): {
+/**
+ * A client of the token endpoint, which is reached like the address that the token is for. The certificates of the system are
+ * trusted too: the token endpoint is often a public service. `fetch` rejects with a TokenError, whose text contains no secrets.
+ */
+export function oauth2Client(
+  { tokenUrl, clientId, clientSecret, scope, audience, credentials }: OAuth2Options,
+  { ca, ...connection }: ConnectionOptions = {},
+): {
   fetch(): Promise<FetchedToken>
   close(): Promise<void>
 } {
-  const { origin, pathname, search, host } = new URL(tokenUrl)
-  const pool = openPool(origin, { connections: 1, headersTimeout: 0, bodyTimeout: 0 })
   const form = new URLSearchParams({ grant_type: 'client_credentials' })
   if (scope !== undefined) form.set('scope', scope)
   if (audience !== undefined) form.set('audience', audience)
@@ -51,12 +56,18 @@ export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience
     const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
     headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
   }
+  const trusted = ca === undefined ? {} : { ca: [ca, rootCertificates].flat() }
+  const { origin, pathname, search, host } = new URL(tokenUrl)
+  const dispatcher = openDispatcher(origin, { connections: 1, ...connection, ...trusted })
+  let closing: Promise<void> | undefined
   return {
     async fetch() {
-      const answer = await exchange(pool, {
+      const answer = await exchange(dispatcher, {
+        origin,
+        method: 'POST',
         path: pathname + search,
         headers,
-        body: Buffer.from(form.toString()),
+        body: form.toString(),
         most: mostBytes,
         signal: clock.timeout(timeoutMs),
       })
@@ -74,8 +85,9 @@ export function oauth2Client({ tokenUrl, clientId, clientSecret, scope, audience
       const life = typeof seconds === 'string' ? Number(seconds) : seconds
       return { token, lifeMs: typeof life === 'number' && life > 0 ? life * 1000 : 3_600_000 }
     },
-    close: async () => {
-      if (!pool.closed && !pool.destroyed) await pool.destroy()
+    close: () => {
+      closing ??= dispatcher.destroy()
+      return closing
     },
   }
 }

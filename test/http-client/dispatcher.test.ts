@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
-import { createConnector, openClient, openPool, openProxy } from '../../src/runtime/http1.ts'
+import { createConnector, openDispatcher } from '../../src/http-client/dispatcher.ts'
 import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
 
@@ -16,13 +16,12 @@ test('a server that prefers HTTP/2 is called over HTTP/1.1', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
   const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const tls = { ca: certificate.cert }
+  const ca = certificate.cert
   const proxy = await connectProxy(t)
   const clients = {
-    pool: openPool(origin, { connect: tls }),
-    client: openClient(origin, { connect: tls }),
-    connector: openPool(origin, { connect: createConnector(tls) }),
-    proxy: openProxy({ uri: proxy.url(), requestTls: tls }),
+    direct: openDispatcher(origin, { ca }),
+    connector: openDispatcher(origin, { connector: createConnector({ ca }) }),
+    proxy: openDispatcher(origin, { proxy: proxy.url(), ca }),
   }
   for (const [name, client] of Object.entries(clients)) {
     t.after(() => client.close())

@@ -10,23 +10,24 @@ export type { Exchanged }
 export interface ExchangeRequest {
   /** The origin of the request. A pool has only one, and needs none here. */
   readonly origin?: string
+  readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
+  readonly body?: string | Buffer | undefined
   /** Maximum size of the answer's body in bytes. A longer body is cut. */
   readonly most: number
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
- * POSTs a body and collects the answer. Never rejects, and follows no redirects.
+ * Makes one request and collects the answer. Never rejects, and follows no redirects.
  *
  * Uses `dispatch`, on which `request` of undici is built: it alone shows whether an aborted or lost request had begun to be
  * written. Only then may the message have arrived.
  */
 export function exchange(
   dispatcher: Dispatcher,
-  { origin, path, headers, body, most, signal }: ExchangeRequest,
+  { origin, method, path, headers, body, most, signal }: ExchangeRequest,
 ): Promise<ExchangedOnce> {
   return new Promise((resolve) => {
     let written = false
@@ -38,25 +39,25 @@ export function exchange(
     let bytes = 0
 
     const end = (exchanged: ExchangedOnce): void => {
-      signal.removeEventListener('abort', abort)
+      signal?.removeEventListener('abort', abort)
       resolve(exchanged)
     }
     const lose = (error: Error, stale = false): void => end({ lost: error, written, ...(stale && { stale }) })
     function abort(): void {
-      const reason = signal.reason instanceof Error ? signal.reason : new Error('aborted')
+      const reason = signal?.reason instanceof Error ? signal.reason : new Error('aborted')
       lose(reason)
       abortRequest?.(reason)
     }
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
+    if (signal?.aborted) return abort()
+    signal?.addEventListener('abort', abort, { once: true })
 
     try {
       dispatcher.dispatch(
-        { method: 'POST', path, headers, body, ...(origin !== undefined && { origin }) },
+        { method, path, headers, body: body ?? null, ...(origin !== undefined && { origin }) },
         {
           onRequestStart(controller) {
             // The request was aborted while it waited for a connection, so it was not written.
-            if (signal.aborted) return controller.abort(new Error('aborted'))
+            if (signal?.aborted) return controller.abort(new Error('aborted'))
             abortRequest = (reason) => controller.abort(reason)
             written = true
             nextSocket = (socket, reused) => {
