@@ -1,7 +1,7 @@
 // One request of the checker and its answer, as recorded. Judgements read only these records.
 
 /** The API key of a request. The key itself is never recorded. */
-export type KeyUse = 'right' | 'none' | 'other' | 'shortened' | 'lengthened' | 'other_case'
+export type KeyUse = 'right' | 'none' | 'other' | 'shortened' | 'lengthened' | 'other_case' | 'empty'
 
 export interface SentRequest {
   readonly method: string
@@ -33,9 +33,10 @@ export interface Lost {
   readonly detail: string
   /**
    * operator: another request was answered right afterwards, so the operator did not answer this request.
+   * crash: the operator could not be reached right after the checker had closed a connection on purpose.
    * connection: the operator could not be reached at all, which is no finding about the operator.
    */
-  readonly blame: 'operator' | 'connection'
+  readonly blame: 'operator' | 'crash' | 'connection'
 }
 
 export interface Exchange {

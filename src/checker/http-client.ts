@@ -60,7 +60,7 @@ export function createHttpClient({ url, key, timeoutMs }: HttpClientOptions): Ht
     return agent
   }
   const keys = keyValues(key)
-  const secrets = Object.values(keys).filter((value) => value !== undefined)
+  const secrets = Object.values(keys).flatMap((value) => value || [])
 
   const closeAll = (): void => {
     for (const agent of [single, ...shared.values()]) agent.destroy()
@@ -241,7 +241,7 @@ function bodyHeaders(wire: WireRequest): Record<string, string> {
   }
 }
 
-function noteOf({ abandon, chunked, writeOverMs, readAfterMs, bytes }: WireRequest): { note?: string } {
+function noteOf({ abandon, chunked, writeOverMs, readAfterMs, bytes, headers }: WireRequest): { note?: string } {
   if (abandon === 'first_bytes')
     return { note: 'the checker closed the connection after the first bytes of the answer' }
   if (abandon) {
@@ -251,7 +251,8 @@ function noteOf({ abandon, chunked, writeOverMs, readAfterMs, bytes }: WireReque
   if (writeOverMs !== undefined) return { note: `the body was sent in ${pieces} pieces over ${writeOverMs} ms` }
   if (readAfterMs !== undefined) return { note: `the checker began to read the answer after ${readAfterMs} ms` }
   if (chunked) return { note: 'the body was sent in chunks, without Content-Length' }
-  return bytes ? { note: 'the body was sent compressed with gzip' } : {}
+  if (headers?.['content-encoding'] !== undefined) return { note: 'the body was sent compressed with gzip' }
+  return bytes ? { note: 'in place of U+FFFD, the byte FF was sent' } : {}
 }
 
 function keyValues(key: string): Readonly<Record<KeyUse, string | undefined>> {
@@ -262,6 +263,7 @@ function keyValues(key: string): Readonly<Record<KeyUse, string | undefined>> {
     shortened: key.slice(0, -1),
     lengthened: `${key}x`,
     other_case: inOtherCase(key),
+    empty: '',
   }
 }
 

@@ -88,6 +88,17 @@ export function identifierOfSingle(exchange: Exchange, channel: Channel): string
   throw new NotJudged(`${exchange.label}: no ${identifierOf[channel]} in ${shownAnswer(answer)}`)
 }
 
+/**
+ * The identifier of a message that an operator must deliver, because it delivered one that differs only in what the rule is about.
+ *
+ * @throws Failed if it was refused
+ */
+export function identifierOfNext(exchange: Exchange, channel: Channel): string {
+  const answer = answerOf(exchange)
+  if (singleOutcome(answer) === 'failed') throw new Failed(`${exchange.label}: ${shownAnswer(answer)}`)
+  return identifierOfSingle(exchange, channel)
+}
+
 export interface ReportedItem {
   readonly category: Category
   /** The source text of its id; undefined if the item is no object with an id. */

@@ -135,6 +135,7 @@ const shownKeys: Readonly<Record<KeyUse, string | undefined>> = {
   shortened: '(the API key without its last character)',
   lengthened: '(the API key with one more character)',
   other_case: '(the API key in the other case)',
+  empty: '(an empty key)',
 }
 
 function shortened(text: string): string {

@@ -106,7 +106,11 @@ async function observe(run: () => Promise<unknown>): Promise<Observed> {
     return { apply: (check, target, facts) => judge(check, seen, target, facts) }
   } catch (error) {
     const { message } = error as Error
-    if (error instanceof Unreachable) return { apply: () => notJudged(message), unreachable: message }
+    if (error instanceof Unreachable)
+      return {
+        apply: () => (error.isCrash ? { status: 'failed', seen: message } : notJudged(message)),
+        unreachable: message,
+      }
     return { apply: () => notJudged(`the checker could not do its part: ${message}`) }
   }
 }

@@ -6,6 +6,7 @@ import type { Facts } from './facts.ts'
 import { type HttpClient, pause, type WireRequest } from './http-client.ts'
 import type { Message, MessageMaker } from './messages.ts'
 import { pathOf, type Target } from './target.ts'
+import { afterLeaving, Unreachable } from './verdict.ts'
 
 type Special = Partial<Omit<WireRequest, 'path' | 'body' | 'label'>> & {
   /** A lost answer is expected, and is nobody's fault. */
@@ -50,6 +51,20 @@ export interface SenderOptions {
 export function createSender({ facts, target, make, client, mostMessages, blame }: SenderOptions): Sender {
   const slots: (Exchange | undefined)[] = []
   let messages = 0
+  /** Whether the checker closed the connection of the last request on purpose. */
+  let hasLeft = false
+
+  /** An operator that is away right after the checker has left is a finding. @throws Unreachable */
+  async function findCause(exchange: Exchange): Promise<Exchange> {
+    const isSuspect = hasLeft && (exchange.lost?.how === 'unreachable' || exchange.lost?.how === 'cut')
+    const blamed = await blame(exchange).catch((error: unknown) => {
+      throw isSuspect && error instanceof Unreachable
+        ? new Unreachable(`${exchange.label}: ${exchange.lost?.detail}, ${afterLeaving}`, true)
+        : error
+    })
+    if (!isSuspect || blamed.lost?.blame !== 'connection') return blamed
+    return { ...blamed, lost: { ...blamed.lost, blame: 'crash' } }
+  }
 
   const request: Sender['request'] = async ({ messages: count = 0, mayBeLost, ...wire }) => {
     messages += count
@@ -57,7 +72,9 @@ export function createSender({ facts, target, make, client, mostMessages, blame 
       throw new Error(`the scenario announced ${mostMessages} messages, and tried to send ${messages}`)
     const slot = slots.push(undefined) - 1
     const exchange = await client.send(wire)
-    const judged = exchange.lost && !mayBeLost ? await blame(exchange) : exchange
+    const judged = exchange.lost && !mayBeLost ? await findCause(exchange) : exchange
+    if (judged.abandoned) hasLeft = true
+    else if (judged.answer) hasLeft = false
     slots[slot] = judged
     return judged
   }
@@ -107,7 +124,9 @@ export function createSender({ facts, target, make, client, mostMessages, blame 
 /** The most attempts of singleUntilFinal and batchUntilFinal. */
 export const attemptsIn = ({ pace }: Facts): number => Math.max(2, Math.floor(pace.patience / pace.retryPause))
 
-const isFinalSingle = ({ answer }: Exchange): boolean => answer !== undefined && answer.status < 500
+const isFinalSingle = ({ answer, lost }: Exchange): boolean =>
+  lost?.blame === 'crash' || (answer !== undefined && answer.status < 500)
 
-const isFinalBatch = ({ answer }: Exchange): boolean =>
-  answer !== undefined && answer.status < 300 && !/"fatal"\s*:\s*\[\s*[^\s\]]/.test(answer.body)
+const isFinalBatch = ({ answer, lost }: Exchange): boolean =>
+  lost?.blame === 'crash' ||
+  (answer !== undefined && answer.status < 300 && !/"fatal"\s*:\s*\[\s*[^\s\]]/.test(answer.body))

@@ -22,7 +22,17 @@ export class NotJudged extends Verdict {
 export class NotApplicable extends Verdict {}
 
 /** The subject of the checks cannot be reached: the run ends. */
-export class Unreachable extends Error {}
+export class Unreachable extends Error {
+  /** The subject has gone because the checker closed a connection on purpose: the scenario has a finding. */
+  readonly isCrash: boolean
+
+  constructor(message: string, isCrash = false) {
+    super(message)
+    this.isCrash = isCrash
+  }
+}
+
+export const afterLeaving = 'right after the checker closed the connection of another request'
 
 /** @throws Failed if the condition is false */
 export function expect(condition: boolean, seen: string): asserts condition {
@@ -32,6 +42,7 @@ export function expect(condition: boolean, seen: string): asserts condition {
 /** The answer of an exchange. @throws Failed if the operator gave none, NotJudged if the connection failed */
 export function answerOf({ label, answer, lost, abandoned }: Exchange): Answer {
   if (lost?.blame === 'connection') throw new NotJudged(`${label}: ${lost.detail}`)
+  if (lost?.blame === 'crash') throw new Failed(`${label}: ${lost.detail}, ${afterLeaving}`)
   if (lost)
     throw new Failed(`${label}: ${lost.detail}, although the operator answered another request right afterwards`)
   if (abandoned || !answer) throw new NotJudged(`${label}: the checker did not wait for the answer`)

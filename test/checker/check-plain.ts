@@ -26,6 +26,9 @@ export const facts = {
   pace,
 } as const
 
+/** Half of the endpoints: enough for a fault that both channels have. */
+export const onePushChannel = ['push.single', 'push.batch', 'reconciliation'] as const
+
 export const withPace = (other: Partial<Pace>) => ({ facts: { ...facts, pace: { ...pace, ...other } } })
 
 export async function checkPlain(mutation?: Mutation, options: Partial<RunOptions> = {}): Promise<Outcome> {

@@ -13,7 +13,7 @@ import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { startProgram } from '../cli/bellwire.ts'
 import { freePort } from '../support/free-port.ts'
 import { temporary } from '../support/sides.ts'
-import { allChecks, checkPlain, facts, failedChecks, pace } from './check-plain.ts'
+import { allChecks, checkPlain, facts, failedChecks, onePushChannel, pace } from './check-plain.ts'
 import { mutants } from './mutants.ts'
 import type { Mutation, Rules, Wrap } from './plain-operator.ts'
 
@@ -96,6 +96,7 @@ for (const [fault, rules] of Object.entries(rulesOfFaults))
       checks: allChecks,
       facts: { ...known, pace: { ...pace, timeout: 20_000, patience: 5_000, retryPause: 100 }, restart },
       rules: 'bellwire',
+      features: onePushChannel,
       mostMessages: 5_000,
     })
     const outcome = await prepared.run()
@@ -122,7 +123,9 @@ const ten = [
 /** Runs the checks with these faults. The report must name them, and nothing else. */
 async function expectFound(faults: readonly string[]): Promise<void> {
   const chosen = faults.map((id) => mutants.find(({ check }) => check === id))
-  const outcome = await checkPlain(combine(chosen.map((mutant) => mutant?.mutate() ?? {})))
+  const outcome = await checkPlain(combine(chosen.map((mutant) => mutant?.mutate() ?? {})), {
+    features: onePushChannel,
+  })
   const related = chosen.flatMap((mutant) => mutant?.also ?? [])
   assert.deepEqual([...failedChecks(outcome)].toSorted(), [...faults, ...related].toSorted())
 }

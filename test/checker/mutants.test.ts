@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allChecks, checkPlain, failedChecks, withPace } from './check-plain.ts'
+import { allChecks, checkPlain, failedChecks, onePushChannel, withPace } from './check-plain.ts'
 import { type Mutant, mutants } from './mutants.ts'
 
 test('the plain operator passes every check that applies to it', async () => {
@@ -40,8 +40,15 @@ test('each mutant is found by its check, and by no unrelated one', async (t) => 
   const wrong: string[] = []
   async function runMutants(): Promise<void> {
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-      const { only, pace: other } = mutant
-      const outcome = await checkPlain(mutant.mutate(), { ...(only && { only }), ...(other && withPace(other)) })
+      const { inFlight, only = inFlight && ['time', 'repeat', 'single', 'batch'], pace: other, both } = mutant
+      const outcome = await checkPlain(
+        { ...mutant.mutate(), ...(inFlight && { deliveryMs: 150 }) },
+        {
+          ...(!both && { features: onePushChannel }),
+          ...(only && { only }),
+          ...(other && withPace(other)),
+        },
+      )
       const failed = failedChecks(outcome)
       rows.push(`${failed.includes(mutant.check) ? '✓' : '✗'} ${mutant.check.padEnd(32)} ${mutant.fault}`)
       const expected = new Set([mutant.check, ...(mutant.also ?? [])])

@@ -76,6 +76,8 @@ export interface Mutation {
   readonly onSocket?: OnSocket
   /** Called with the first part of a body whose connection was cut. */
   readonly onCut?: (text: string) => void
+  /** How long a delivery takes. */
+  readonly deliveryMs?: number
 }
 
 export interface PlainOperator {
@@ -149,6 +151,7 @@ export async function startPlainOperator({
   wrap,
   onSocket,
   onCut,
+  deliveryMs = 15,
 }: Mutation = {}): Promise<PlainOperator> {
   const rules: Rules = { ...correct }
   Object.assign(rules, change?.(correct))
@@ -164,7 +167,7 @@ export async function startPlainOperator({
     if (other) return other
     const refusal = rules.suppressed(channel, record, mode)
     if (refusal !== undefined) return { category: 'failed', error: refusal }
-    const delivering = sleep(15).then((): Outcome => {
+    const delivering = sleep(deliveryMs).then((): Outcome => {
       const identifier = rules.identifier()
       disk.set(of, identifier)
       inFlight.delete(claim)

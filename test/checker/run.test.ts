@@ -48,6 +48,27 @@ test('an operator that dies during the run has no failed check after its death',
   assert.ok(judged.length > 5 && others.length > 100, `${judged.length} passed, ${others.length} not judged`)
 })
 
+for (const { back, shown } of [
+  { back: true, shown: 'and is started again' },
+  { back: false, shown: 'and stays away' },
+])
+  test(`an operator that dies when the caller leaves ${shown} has a finding`, async (t) => {
+    const operator = await startPlainOperator({
+      onSocket: (_, response) =>
+        response.once('close', () => {
+          if (response.writableFinished) return
+          if (back) void operator.restart()
+          else operator.stop()
+        }),
+    })
+    t.after(() => operator.stop())
+    const prepared = await prepareRun({ ...options, url: operator.url, facts: quick, only: ['time.cut-answer'] })
+    const outcome = await prepared.run()
+    assert.deepEqual(failedChecks(outcome), ['time.cut-answer'])
+    const { seen = '' } = outcome.results.find(({ status }) => status === 'failed') ?? {}
+    assert.match(seen, /right after the checker closed the connection of another request/)
+  })
+
 test('a short interruption of the network is no finding about the operator', async () => {
   let requests = 0
   let downUntil: number | undefined

@@ -5,8 +5,10 @@ import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
   categoryOf,
+  deliveredItem,
   identifierIn,
   identifierOfItem,
+  identifierOfNext,
   identifierOfSingle,
   objectOf,
   singleOutcome,
@@ -61,6 +63,8 @@ const batchesAtOnce: Scenario<BatchesAtOnce> = {
 
 interface InFlight {
   readonly message: Message
+  /** Another message of the batch. */
+  readonly other: Message
   readonly first: Exchange
   readonly second: Exchange
   readonly afterwards: Exchange
@@ -76,6 +80,7 @@ const inFlight: Scenario<InFlight> = {
     const second = await sender.single('one of its messages, while the batch may be in flight', message)
     return {
       message,
+      other,
       first: await sent,
       second,
       afterwards: await sender.singleUntilFinal('the same message afterwards', message),
@@ -133,6 +138,9 @@ export const atOnceChecks: readonly Check[] = [
         'Claim each message before you deliver it. Report a message that another request is delivering as fatal, or wait for its result.',
       judge: ({ messages, both, afterwards }, { target: { channel } }) => {
         for (const message of messages) {
+          const isDelivered = both.some((exchange) => categoryOf(exchange, message, channel).category === 'successful')
+          const last = categoryOf(afterwards, message, channel)
+          expect(!isDelivered || last.category !== 'failed', `${afterwards.label}: ${last.shown}`)
           const identifier = identifierOfItem(afterwards, message, channel)
           for (const exchange of both) {
             const item = categoryOf(exchange, message, channel)
@@ -152,13 +160,14 @@ export const atOnceChecks: readonly Check[] = [
       title: 'A message that is sent alone while its batch is in flight gets one identifier, and is not refused.',
       consequence: twice,
       remedy: 'Share the claims of messages between both endpoints of a channel.',
-      judge: ({ message, first, second, afterwards }, { target: { channel } }) => {
+      judge: ({ message, other, first, second, afterwards }, { target: { channel } }) => {
+        deliveredItem(first, other, channel)
         const item = categoryOf(first, message, channel)
         expect(item.category !== 'failed', `In the batch: ${item.shown}`)
         const answer = answerOf(second)
         expect(singleOutcome(answer) !== 'failed', `Alone: ${shownAnswer(answer)}`)
         const inBatch = item.category === 'successful' && item.identifier !== undefined ? [item.identifier] : []
-        identifierOfSingle(afterwards, channel)
+        identifierOfNext(afterwards, channel)
         expectOneIdentifier([...inBatch, ...identifiersOf([second, afterwards], channel)])
       },
     },

@@ -12,6 +12,7 @@ const wrongKeys: Readonly<Partial<Record<KeyUse, string>>> = {
   shortened: 'the key without its last character',
   lengthened: 'the key with one more character',
   other_case: 'the key in the other case',
+  empty: 'an empty key',
 }
 
 /** A request of the target's endpoint that is answered with a success if it carries the right key. */
@@ -36,7 +37,7 @@ async function sendUnauthenticated(sender: Sender): Promise<Refused> {
   return { ordinary, withoutKey: await sendValid(sender, 'no key', 'none'), wrong }
 }
 
-const unauthenticated = { scope: 'send', messages: 6, run: sendUnauthenticated } as const
+const unauthenticated = { scope: 'send', messages: 7, run: sendUnauthenticated } as const
 
 const refusedChecks = checksOf(unauthenticated, [
   {
@@ -157,7 +158,7 @@ const lockoutChecks = checksOf(afterWrongKeys, [
     section: '§5.1, §7.1',
     row: 14,
     level: 'should',
-    title: 'The right key is accepted right after requests with wrong keys.',
+    title: 'The right key is accepted right after four requests with a wrong key.',
     consequence:
       'The platform replaces a key and sends with the old one for a moment. A lock of its address refuses its messages, which are dropped.',
     remedy: 'Slow down wrong keys, but never refuse the right one.',

@@ -15,6 +15,7 @@ import {
 } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
 import { answerOf, expect, Failed, NotJudged, shownAnswer } from '../verdict.ts'
+import { unstorable, unstorableKinds } from './texts.ts'
 
 /** A message that cannot be delivered between two that can. */
 interface Mixed {
@@ -29,15 +30,47 @@ async function sendMixed(sender: Sender, label: string, bad: Message): Promise<M
   return { before, bad, after, answered: await sender.batch(label, [before, bad, after]) }
 }
 
-const withBadItem = {
-  scope: 'batch',
-  messages: 5,
-  run: async (sender: Sender) => {
-    const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
-    const bad = sender.make.message({ activity: { user_id: undefined } })
-    return { ordinary, ...(await sendMixed(sender, 'a batch with a message that has no user_id', bad)) }
-  },
-} as const
+/** A batch with malformed items between messages that can be delivered. */
+interface WithBad {
+  readonly good: readonly Message[]
+  /** The malformed items that have an id, by which they can be reported. */
+  readonly bad: readonly Message[]
+  readonly answered: Exchange
+}
+
+interface BadItems {
+  readonly ordinary: Exchange
+  /** All kinds in one batch; if its status is not 200, each kind in a batch of its own, so that the report names it. */
+  readonly batches: readonly WithBad[]
+}
+
+/** Items without an id. */
+const noRecords = ['{}', 'null', '"a text"', '7', '[]', '{"activity":null}', '{"activity":"a text"}', '{"activity":[]}']
+const badKinds = 3 + noRecords.length
+
+async function sendBadItems(sender: Sender): Promise<BadItems> {
+  const { message } = sender.make
+  const withId = {
+    'a message without user_id': message({ activity: { user_id: undefined } }),
+    'a message whose user_id is null': message({ activity: { user_id: null } }),
+    'a message whose user_id is an object': message({ activity: { user_id: {} } }),
+  }
+  const withoutId = Object.fromEntries(noRecords.map((text) => [`the item ${text}`, { idJson: '', text }]))
+  const send = async (label: string, items: readonly Message[]): Promise<WithBad> => {
+    const good = [message(), message()] as const
+    const answered = await sender.batch(`a batch with ${label}`, [good[0], ...items, good[1]])
+    return { good, bad: items.filter(({ idJson }) => idJson !== ''), answered }
+  }
+  const ordinary = await sender.batch('an ordinary batch', [message(), message()])
+  const kinds = { ...withId, ...withoutId }
+  const all = await send('malformed items of each kind', Object.values(kinds))
+  if (all.answered.answer?.status === 200) return { ordinary, batches: [all] }
+  const alone: WithBad[] = []
+  for (const [label, item] of Object.entries(kinds)) alone.push(await send(label, [item]))
+  return { ordinary, batches: [...alone, all] }
+}
+
+const withBadItem: Scenario<BadItems> = { scope: 'batch', messages: 4 + badKinds * 4, run: sendBadItems }
 
 const badItemChecks = checksOf(withBadItem, [
   {
@@ -48,12 +81,13 @@ const badItemChecks = checksOf(withBadItem, [
     consequence:
       'Any other status repeats the whole batch. It is refused again each time, so none of its messages is ever delivered.',
     remedy: 'Check each message by itself: report the malformed one as failed, and process the others.',
-    judge: ({ ordinary, answered }) => {
+    judge: ({ ordinary, batches }) => {
       const usual = processed(ordinary)
-      const answer = answerOf(answered)
-      if (answer.status === usual.status && answer.status !== 200)
-        throw new NotJudged(`the usual status is ${usual.status} (batch.status)`)
-      expect(answer.status === 200, shownAnswer(answer))
+      if (usual.status !== 200) throw new NotJudged(`the usual status is ${usual.status} (batch.status)`)
+      for (const { answered } of batches) {
+        const answer = answerOf(answered)
+        expect(answer.status === 200, `${answered.label}: ${shownAnswer(answer)}`)
+      }
     },
   },
   {
@@ -63,11 +97,9 @@ const badItemChecks = checksOf(withBadItem, [
     title: 'A malformed message does not change the outcome of the other messages in its batch.',
     consequence: 'One malformed message makes hundreds of others fail.',
     remedy: 'Check each message by itself, in a transaction or a try block of its own.',
-    judge: ({ answered, before, after }, { target: { channel } }) => {
-      for (const message of [before, after]) {
-        const item = categoryOf(answered, message, channel)
-        expect(item.category === 'successful', `${item.category}: ${item.shown}`)
-      }
+    judge: ({ ordinary, batches }, { target: { channel } }) => {
+      processed(ordinary)
+      for (const { answered, good } of batches) expectUndisturbed(answered, good, channel)
     },
   },
   {
@@ -77,10 +109,13 @@ const badItemChecks = checksOf(withBadItem, [
     title: 'A malformed message of a batch is reported as failed.',
     consequence: 'As fatal or absent it is repeated without end. As successful it is lost.',
     remedy: 'Report it in failed with its id.',
-    judge: ({ answered, bad }, { target: { channel } }) => {
-      const [item] = itemsOf(itemsIn(answered, channel), bad)
-      if (!item) throw new Failed(`Message ${bad.idJson} is absent from the answer.`)
-      expect(item.category === 'failed', `${item.category}: ${item.shown}`)
+    judge: ({ batches }, { target: { channel } }) => {
+      for (const { answered, bad } of batches)
+        for (const message of bad) {
+          const [item] = itemsOf(itemsIn(answered, channel), message)
+          if (!item) throw new Failed(`${answered.label}: message ${message.idJson} is absent from the answer.`)
+          expect(item.category === 'failed', `${item.category}: ${item.shown}`)
+        }
     },
   },
   {
@@ -91,10 +126,51 @@ const badItemChecks = checksOf(withBadItem, [
     title: 'An item of failed has a text as error.',
     consequence: 'Failed Actions lists the message without a reason.',
     remedy: 'Add "error": "…" to each item of failed and fatal.',
-    judge: ({ answered, bad }, { target: { channel } }) => {
-      const item = categoryOf(answered, bad, channel)
-      if (item.category === 'successful') throw new NotJudged('it is successful (bad-item.failed)')
-      expect(item.error !== undefined, `No error in ${item.shown}`)
+    judge: ({ batches }, { target: { channel } }) => {
+      for (const { answered, bad } of batches)
+        for (const message of bad) {
+          const item = categoryOf(answered, message, channel)
+          if (item.category === 'successful') throw new NotJudged('it is successful (bad-item.failed)')
+          expect(item.error !== undefined, `No error in ${item.shown}`)
+        }
+    },
+  },
+])
+
+/** @throws Failed if one of these messages, which can be delivered, has another outcome because of others in its batch */
+function expectUndisturbed(answered: Exchange, good: readonly Message[], channel: 'push' | 'site'): void {
+  for (const message of good) {
+    const item = categoryOf(answered, message, channel)
+    expect(item.category === 'successful', `${answered.label}: ${item.category}: ${item.shown}`)
+  }
+}
+
+const withUnstorable = {
+  scope: 'batch',
+  messages: 4 + unstorableKinds,
+  run: async (sender: Sender) => {
+    const good = [sender.make.message(), sender.make.message()] as const
+    const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
+    const bad = Object.values(unstorable(sender)).map((options) => sender.make.message(options))
+    const label = 'a batch with messages that have U+0000 or a lone surrogate'
+    return { ordinary, good, answered: await sender.batch(label, [good[0], ...bad, good[1]]) }
+  },
+} as const
+
+const unstorableChecks = checksOf(withUnstorable, [
+  {
+    id: 'bad-item.text',
+    section: '§7.2',
+    row: 41,
+    level: 'should',
+    title: 'A message with U+0000 or a lone surrogate does not change the outcome of the others in its batch.',
+    consequence: 'The database refuses the text, and the whole batch fails: it is repeated without end.',
+    remedy: 'Look for these characters before you store a message, and report it as failed.',
+    judge: ({ ordinary, good, answered }, { target: { channel } }) => {
+      processed(ordinary)
+      const answer = answerOf(answered)
+      expect(answer.status < 300, `${answered.label}: ${shownAnswer(answer)}`)
+      expectUndisturbed(answered, good, channel)
     },
   },
 ])
@@ -154,10 +230,16 @@ function expectFailed({ answered, before, bad, after }: Mixed, channel: 'push' |
   expect(item.category === 'failed', `${item.category}: ${item.shown}`)
 }
 
+const invalidIds = ['-1.5', 'true', '""']
+
 const unreadableId = {
   scope: 'batch',
-  messages: 3,
-  run: (sender: Sender) => sendMixed(sender, 'a batch with the id -1.5', sender.make.message({ idJson: '-1.5' })),
+  messages: 1 + invalidIds.length,
+  run: async (sender: Sender) => {
+    const good = sender.make.message()
+    const bad = invalidIds.map((idJson) => sender.make.message({ idJson }))
+    return { good, bad, answered: await sender.batch(`a batch with the ids ${invalidIds.join(', ')}`, [good, ...bad]) }
+  },
 } as const
 
 const unreadableIdChecks = checksOf(unreadableId, [
@@ -169,11 +251,13 @@ const unreadableIdChecks = checksOf(unreadableId, [
     title: 'A message with an invalid id is reported as failed, with the id as it was sent.',
     consequence: 'If it is absent, it is repeated without end; in failed, a person sees it.',
     remedy: 'Return the value of activity.id in failed even if it is not a valid id.',
-    judge: ({ answered, before, bad }, { target: { channel } }) => {
-      deliveredItem(answered, before, channel)
-      const [item] = itemsOf(itemsIn(answered, channel), bad)
-      if (!item) throw new Failed('The id -1.5 is absent from the answer.')
-      expect(item.category === 'failed' && item.idJson === '-1.5', `${item.category}: ${item.shown}`)
+    judge: ({ answered, good, bad }, { target: { channel } }) => {
+      deliveredItem(answered, good, channel)
+      for (const message of bad) {
+        const [item] = itemsOf(itemsIn(answered, channel), message)
+        if (!item) throw new Failed(`The id ${message.idJson} is absent from the answer.`)
+        expect(item.category === 'failed' && item.idJson === message.idJson, `${item.category}: ${item.shown}`)
+      }
     },
   },
 ])
@@ -280,6 +364,7 @@ const unreadableChecks = checksOf(unreadable, [
 
 export const batchOutcomeChecks: readonly Check[] = [
   ...badItemChecks,
+  ...unstorableChecks,
   ...unreadableIdChecks,
   ...blockedChecks,
   ...devicelessChecks,

@@ -16,12 +16,13 @@ import { shapeChecks } from './shapes.ts'
 import { singleOutcomeChecks } from './single-outcomes.ts'
 import { sizeChecks } from './sizes.ts'
 import { streamChecks } from './streams.ts'
+import { textChecks } from './texts.ts'
 
 export const operatorChecks: readonly CheckGroup<Sender>[] = [
   { title: 'Endpoints', checks: endpointChecks },
   { title: 'Shapes of answers', checks: shapeChecks },
   { title: 'Ids and JSON', checks: idChecks },
-  { title: 'Outcomes of single messages', checks: singleOutcomeChecks },
+  { title: 'Outcomes of single messages', checks: [...singleOutcomeChecks, ...textChecks] },
   { title: 'Outcomes of batches', checks: batchOutcomeChecks },
   { title: 'Repetitions', checks: duplicateChecks },
   { title: 'HTTP', checks: httpChecks },

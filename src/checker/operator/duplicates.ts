@@ -7,8 +7,10 @@ import type { Message } from '../messages.ts'
 import {
   categoryOf,
   delivered,
+  deliveredItem,
   identifierIn,
   identifierOfItem,
+  identifierOfNext,
   identifierOfSingle,
   objectOf,
   singleOutcome,
@@ -56,6 +58,7 @@ const bothModes = {
     const [message, other] = [sender.make.message(), sender.make.message()]
     return {
       message,
+      other,
       first: await sender.single('a message', message),
       again: await sender.batch('the same message in a batch', [message, other]),
     }
@@ -64,16 +67,19 @@ const bothModes = {
 
 const bothChannels = {
   scope: 'channels',
-  messages: 2,
+  messages: 4,
   run: async (sender: Sender) => {
-    // Only the ids are equal: the vendor's rule of one message for each action and trigger does not apply.
-    const idJson = sender.make.nextId()
-    const activity = { trigger_hash: `bellwire-check-${sender.make.mark}-site` }
     const send = (channel: 'push' | 'site', label: string, { text }: Message): Promise<Exchange> =>
       sender.request({ label, path: sendPaths[channel].single, body: text, messages: 1 })
+    const message = sender.make.message()
+    // Only the ids are equal: the vendor's rule of one message for each action and trigger does not apply.
+    const activity = { trigger_hash: `bellwire-check-${sender.make.mark}-site` }
+    const sameId = sender.make.message({ idJson: message.idJson, activity })
     return {
-      push: await send('push', 'a push', sender.make.message({ idJson })),
-      site: await send('site', 'an on-site notification with the same id', sender.make.message({ idJson, activity })),
+      ordinary: await send('site', 'an ordinary on-site notification', sender.make.message()),
+      push: await send('push', 'a push', message),
+      sameId: await send('site', 'an on-site notification with the same id', sameId),
+      equal: await send('site', 'an on-site notification that is equal in all members', message),
     }
   },
 } as const
@@ -151,8 +157,13 @@ export const duplicateChecks: readonly Check[] = [
       title: 'A message that was delivered as a single message is not delivered again in a batch.',
       consequence: 'A platform sends a message alone to find the cause of a refused batch. The user gets it twice.',
       remedy: 'Share the stored identifiers between both endpoints of a channel.',
-      judge: ({ message, first, again }, { target: { channel } }) =>
-        expectSameIdentifier(identifierOfSingle(first, channel), identifierOfItem(again, message, channel)),
+      judge: ({ message, other, first, again }, { target: { channel } }) => {
+        const identifier = identifierOfSingle(first, channel)
+        deliveredItem(again, other, channel)
+        const item = categoryOf(again, message, channel)
+        expect(item.category !== 'failed', `The repetition is ${item.category}: ${item.shown}`)
+        expectSameIdentifier(identifier, identifierOfItem(again, message, channel))
+      },
     },
   ]),
   ...checksOf(bothChannels, [
@@ -163,9 +174,24 @@ export const duplicateChecks: readonly Check[] = [
       title: 'A push and an on-site notification with the same id are two messages.',
       consequence: 'One of the two is never delivered, because it is taken for a repetition of the other.',
       remedy: 'Make the channel a part of the key under which you store identifiers.',
-      judge: ({ push, site }) => {
+      judge: ({ ordinary, push, sameId }) => {
+        identifierOfSingle(ordinary, 'site')
         const identifier = identifierOfSingle(push, 'push')
-        expect(identifierOfSingle(site, 'site') !== identifier, `Both have the identifier ${identifier}.`)
+        expect(identifierOfNext(sameId, 'site') !== identifier, `Both have the identifier ${identifier}.`)
+      },
+    },
+    {
+      id: 'repeat.channels-equal',
+      section: '§2.2, §4.1',
+      row: 29,
+      level: 'should',
+      title: 'A push and an on-site notification that are equal in all members are two messages.',
+      consequence: 'The on-site notification is acknowledged with the identifier of the push, and never delivered.',
+      remedy: 'Make the channel a part of the key under which you store identifiers.',
+      judge: ({ ordinary, push, equal }) => {
+        identifierOfSingle(ordinary, 'site')
+        const identifier = identifierOfSingle(push, 'push')
+        expect(identifierOfNext(equal, 'site') !== identifier, `Both have the identifier ${identifier}.`)
       },
     },
   ]),
@@ -200,7 +226,7 @@ export const duplicateChecks: readonly Check[] = [
         'Make user_id, activity_id, action_id and trigger_hash parts of the key under which you store identifiers.',
       judge: ({ first, other }, { target: { channel } }) => {
         const identifier = identifierOfSingle(first, channel)
-        expect(identifier !== identifierOfSingle(other, channel), `Both have the identifier ${identifier}.`)
+        expect(identifier !== identifierOfNext(other, channel), `Both have the identifier ${identifier}.`)
       },
     },
   ]),

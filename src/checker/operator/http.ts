@@ -136,7 +136,7 @@ export const httpChecks: readonly Check[] = [
       section: '§4',
       row: 45,
       level: 'decision',
-      title: 'A JSON body with another content type is accepted.',
+      title: 'A JSON body with the content type text/plain is accepted.',
       consequence: 'A mislabelled message goes into Failed Actions, although it could be delivered.',
       remedy: 'Read every body as JSON, whatever its content type.',
       judge: expectAccepted,
@@ -173,7 +173,7 @@ export const httpChecks: readonly Check[] = [
       section: '§4',
       row: 32,
       level: 'decision',
-      title: 'A compressed body is refused with 415, or accepted.',
+      title: 'A body that is compressed with gzip is refused with 415, or accepted.',
       consequence:
         'With 400 the message goes into Failed Actions with a misleading reason; with 5xx it is repeated without end.',
       remedy: 'Answer 415 {"error": "…"} to a Content-Encoding that you do not support.',
@@ -190,7 +190,7 @@ export const httpChecks: readonly Check[] = [
       section: '§4.1',
       row: 45,
       level: 'decision',
-      title: 'Another method than POST is answered 405 with the header Allow.',
+      title: 'GET at an endpoint is answered 405, and the header Allow names POST.',
       consequence: 'A wrong method in a configuration looks like a wrong address.',
       remedy: 'Answer 405 with Allow: POST.',
       judge: (exchange) => {
@@ -207,7 +207,7 @@ export const httpChecks: readonly Check[] = [
       section: '§4.1',
       row: 45,
       level: 'decision',
-      title: 'An unknown path is answered 404 with a text as error.',
+      title: 'An unknown path below the channel is answered 404 with a text as error.',
       consequence: 'A wrong address looks like a refused message, or like a success.',
       remedy: 'Answer 404 {"error": "…"}.',
       judge: (exchange) => {

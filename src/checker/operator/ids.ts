@@ -2,9 +2,18 @@
 
 import { type Check, checksOf } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
-import { delivered, deliveredItem, identifierOfSingle, itemsIn, itemsOf, singleOutcome } from '../read-answer.ts'
+import {
+  delivered,
+  deliveredItem,
+  identifierOfNext,
+  identifierOfSingle,
+  itemsIn,
+  itemsOf,
+  singleOutcome,
+} from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
 import { answerOf, expect, Failed, shownAnswer } from '../verdict.ts'
+import { textMember } from './texts.ts'
 
 interface Compared {
   /** An ordinary message: it must be delivered, or the other one cannot be judged. */
@@ -80,7 +89,7 @@ const neighbourChecks = checksOf(neighbours, [
     remedy: 'Compare ids as 64-bit integers or as text, never as floating-point numbers.',
     judge: ({ first, second }, { target: { channel } }) => {
       const identifier = identifierOfSingle(first, channel)
-      expect(identifier !== identifierOfSingle(second, channel), `Both messages have the identifier ${identifier}.`)
+      expect(identifier !== identifierOfNext(second, channel), `Both messages have the identifier ${identifier}.`)
     },
   },
 ])
@@ -102,7 +111,7 @@ const textIdChecks = checksOf(textId, [
     row: 2,
     level: 'should',
     vendor: true,
-    title: 'An activity.id that is a JSON text is accepted, and comes back as a text.',
+    title: 'An activity.id that is a JSON text of digits is accepted, and comes back as a text.',
     consequence:
       'The vendor’s published schema of the nearest channel has ids that are texts. All their messages would fail.',
     remedy: 'Accept an integer or a text as activity.id, and return it unchanged.',
@@ -140,9 +149,7 @@ const otherLayout = compare(async (sender) => {
 })
 
 const unicode = compare((sender) => {
-  const { content } = sender.facts
-  const member = Object.keys(content).find((name) => typeof content[name] === 'string') ?? 'title'
-  const beside = { [member]: 'Grüße – 你好 – שלום 👋🏽 "quoted" \\ /' }
+  const beside = { [textMember(sender.facts)]: 'Grüße – 你好 – שלום 👋🏽 "quoted" \\ /' }
   return sender.single('a message with text in several scripts', sender.make.message({ beside }))
 })
 

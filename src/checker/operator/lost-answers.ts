@@ -3,7 +3,14 @@
 import { type Check, checksOf, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
-import { categoryOf, identifierOfItem, identifierOfSingle, processed, singleOutcome } from '../read-answer.ts'
+import {
+  categoryOf,
+  delivered,
+  identifierOfItem,
+  identifierOfSingle,
+  processed,
+  singleOutcome,
+} from '../read-answer.ts'
 import { attemptsIn } from '../sender.ts'
 import { answerOf, expect, shownAnswer } from '../verdict.ts'
 import { expectSameIdentifier } from './duplicates.ts'
@@ -47,16 +54,28 @@ const batchTimeout: Scenario<AfterLoss> = {
   },
 }
 
-const slowWriter: Scenario<{ readonly ordinary: Exchange; readonly special: Exchange }> = {
-  scope: 'single',
-  messages: 2,
-  run: async (sender) => ({
-    ordinary: await sender.single('an ordinary message', sender.make.message()),
-    special: await sender.single('a body that arrives slowly', sender.make.message(), {
-      writeOverMs: sender.facts.pace.slow,
-    }),
-  }),
+interface SlowWriter {
+  readonly ordinary: Exchange
+  readonly special: Exchange
+  /** Sent while the body of `special` arrives. */
+  readonly beside: Exchange
 }
+
+const slowWriter: Scenario<SlowWriter> = {
+  scope: 'single',
+  messages: 3,
+  run: async (sender) => {
+    const ordinary = await sender.single('an ordinary message', sender.make.message())
+    const slow = sender.single('a body that arrives slowly', sender.make.message(), {
+      writeOverMs: sender.facts.pace.slow,
+    })
+    await sender.pause(sender.facts.pace.giveUp)
+    const beside = await sender.single('a message beside a slow one', sender.make.message())
+    return { ordinary, special: await slow, beside }
+  },
+}
+
+const endOf = ({ startedAt, ms }: Exchange): number => startedAt + ms
 
 const burstSize = 20
 
@@ -140,6 +159,24 @@ export const lostAnswerChecks: readonly Check[] = [
       consequence: 'With 408 a message is dropped because of a slow network.',
       remedy: 'Wait at least some seconds for the body. After that, close the connection or answer 503, never 4xx.',
       judge: expectAccepted,
+    },
+    {
+      id: 'time.beside-slow',
+      section: '§7.1',
+      level: 'should',
+      title: 'A message is answered while the body of another one arrives slowly.',
+      consequence: 'One slow connection stops all messages: the requests of the platform time out, and are repeated.',
+      remedy: 'Serve each connection in a thread or task of its own, or put a proxy in front that buffers requests.',
+      judge: ({ ordinary, special, beside }) => {
+        delivered(ordinary)
+        delivered(special)
+        answerOf(beside)
+        const early = endOf(special) - endOf(beside)
+        expect(
+          early > 0,
+          `${beside.label}: answered ${-early} ms after the slow one, although its body was complete before`,
+        )
+      },
     },
   ]),
   ...checksOf(burst, [

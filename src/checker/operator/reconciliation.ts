@@ -203,13 +203,20 @@ const listChecks = checksOf(oneList, [
 
 function expectNoList(exchange: Exchange): void {
   const answer = answerOf(exchange)
-  expect(objectOf(answer)?.users === undefined, shownAnswer(answer))
+  expect(objectOf(answer)?.users === undefined, `${exchange.label}: ${shownAnswer(answer)}`)
 }
+
+/** The second one looks like a field, the third one is a member of each object in JavaScript. */
+const unknownFields = ['bellwire_check', 'consent_bellwire_check', 'constructor']
 
 const unknownField = {
   scope: 'reconciliation',
   messages: 0,
-  run: (sender: Sender) => sender.list('an unknown field', 'bellwire_check'),
+  run: async (sender: Sender): Promise<readonly Exchange[]> => {
+    const exchanges: Exchange[] = []
+    for (const field of unknownFields) exchanges.push(await sender.list(`the unknown field ${field}`, field))
+    return exchanges
+  },
 } as const
 
 const unknownFieldChecks = checksOf(unknownField, [
@@ -222,7 +229,9 @@ const unknownFieldChecks = checksOf(unknownField, [
     consequence:
       'A misspelt field looks like a list without users, and the platform clears the attribute of all its users.',
     remedy: 'Accept only the fields of §2.5, and refuse any other.',
-    judge: (exchange) => expectNoList(exchange),
+    judge: (exchanges) => {
+      for (const exchange of exchanges) expectNoList(exchange)
+    },
   },
   {
     id: 'reconciliation.not-implemented',
@@ -234,11 +243,13 @@ const unknownFieldChecks = checksOf(unknownField, [
     consequence:
       'The vendor’s guide defines 501: with another status the platform repeats the request, or raises an alert.',
     remedy: 'Answer 501 {"error": "…"}.',
-    judge: (exchange) => {
-      const answer = answerOf(exchange)
-      if (objectOf(answer)?.users !== undefined)
-        throw new NotJudged('answered with a list (reconciliation.unknown-field)')
-      expect(answer.status === 501 && errorOf(answer) !== undefined, shownAnswer(answer))
+    judge: (exchanges) => {
+      for (const exchange of exchanges) {
+        const answer = answerOf(exchange)
+        if (objectOf(answer)?.users !== undefined)
+          throw new NotJudged('answered with a list (reconciliation.unknown-field)')
+        expect(answer.status === 501 && errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+      }
     },
   },
 ])
@@ -249,6 +260,8 @@ const unreadable = {
   run: async (sender: Sender): Promise<readonly Exchange[]> => [
     await sender.send('a body that is not JSON', '{"field":'),
     await sender.send('a body without field', '{}'),
+    await sender.send('a field that is an array', '{"field":["blocked"]}'),
+    await sender.send('a body that is null', 'null'),
   ],
 } as const
 

@@ -49,10 +49,12 @@ const singleChecks = checksOf(twoSingles, [
     consequence:
       'A redirect or any other status below 200 or from 300 to 399 is no success: the platform repeats the message without end.',
     remedy: 'Answer 200 when the message is delivered. Do not redirect.',
-    judge: ({ first }) => {
-      const answer = answerOf(first)
-      expect(answer.status >= 200 && (answer.status < 300 || answer.status > 399), shownAnswer(answer))
-      delivered(first)
+    judge: ({ first, second }) => {
+      for (const exchange of [first, second]) {
+        const answer = answerOf(exchange)
+        expect(answer.status >= 200 && (answer.status < 300 || answer.status > 399), shownAnswer(answer))
+        delivered(exchange)
+      }
     },
   },
   {
@@ -62,7 +64,9 @@ const singleChecks = checksOf(twoSingles, [
     title: 'The answer to a delivered message is a JSON object.',
     consequence: 'The platform cannot read the identifier: the message is delivered, but its status is never updated.',
     remedy: 'Answer a JSON object, such as {"push_id": "…"}, also behind proxies and error pages.',
-    judge: ({ first }) => expectJsonObject(delivered(first)),
+    judge: ({ first, second }) => {
+      for (const exchange of [first, second]) expectJsonObject(delivered(exchange))
+    },
   },
   {
     id: 'single.identifier',
@@ -71,11 +75,13 @@ const singleChecks = checksOf(twoSingles, [
     title: 'The answer to a delivered message has its identifier: push_id for push, site_notification_id for on-site.',
     consequence: 'The platform cannot update the status of the message, and its conversions are lost.',
     remedy: 'Generate an identifier for the message and return it in this member, as a text.',
-    judge: ({ first }, { target: { channel } }) => {
-      const answer = delivered(first)
-      const fields = objectOf(answer)
-      if (!fields) throw new NotJudged('the body is not a JSON object (single.json)')
-      expect(identifierIn(fields, channel) !== undefined, `No ${identifierOf[channel]}: ${shownAnswer(answer)}`)
+    judge: ({ first, second }, { target: { channel } }) => {
+      for (const exchange of [first, second]) {
+        const answer = delivered(exchange)
+        const fields = objectOf(answer)
+        if (!fields) throw new NotJudged('the body is not a JSON object (single.json)')
+        expect(identifierIn(fields, channel) !== undefined, `No ${identifierOf[channel]}: ${shownAnswer(answer)}`)
+      }
     },
   },
   {
@@ -112,7 +118,9 @@ const singleChecks = checksOf(twoSingles, [
     title: 'The answer to a message has the content type application/json.',
     consequence: 'HTTP clients that choose a parser by the content type do not read the identifier.',
     remedy: 'Send Content-Type: application/json with every answer.',
-    judge: ({ first }) => expectContentType(delivered(first)),
+    judge: ({ first, second }) => {
+      for (const exchange of [first, second]) expectContentType(delivered(exchange))
+    },
   },
 ])
 

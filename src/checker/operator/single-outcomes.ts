@@ -13,9 +13,14 @@ function malformedBodies(sender: Sender): Readonly<Record<string, string>> {
   return {
     'a body that is not JSON': text.slice(0, -1),
     'an array in place of an object': `[${text}]`,
+    'null in place of an object': 'null',
     'a record without activity': '{"title":"bellwire check"}',
+    'a record whose activity is null': '{"activity":null}',
+    'a record whose activity is a text': '{"activity":"bellwire check"}',
     'a record without user_id': text.replace(`,"user_id":${user}`, ''),
+    'a record whose user_id is an object': text.replace(`"user_id":${user}`, '"user_id":{}'),
     'a record without id': text.replace(`"id":${idJson},`, ''),
+    'a record whose id is an object': text.replace(`"id":${idJson}`, '"id":{}'),
   }
 }
 
@@ -27,7 +32,7 @@ interface Malformed {
 
 const malformed: Scenario<Malformed> = {
   scope: 'single',
-  messages: 6,
+  messages: 11,
   run: async (sender) => {
     const ordinary = await sender.single('an ordinary message', sender.make.message())
     const exchanges: Exchange[] = []

@@ -9,6 +9,7 @@ const keys: Readonly<Record<SentRequest['key'], string | undefined>> = {
   shortened: '"X: ${API_KEY%?}"',
   lengthened: '"X: ${API_KEY}x"',
   other_case: '"X: $(printf %s "$API_KEY" | tr a-zA-Z A-Za-z)"',
+  empty: "'X;'",
 }
 
 /** Headers that curl sends by itself. */

@@ -9,6 +9,7 @@ export const afterLossMutants: readonly Mutant[] = [
   {
     fault: 'answers 409 while a message is in flight',
     check: 'time.at-once',
+    inFlight: true,
     also: ['time.cut-answer'],
     mutate: () =>
       whileRunning(isSingle, ({ text }, running) =>
@@ -18,6 +19,7 @@ export const afterLossMutants: readonly Mutant[] = [
   {
     fault: 'fails the messages of a batch that is in flight',
     check: 'time.batch-at-once',
+    inFlight: true,
     also: ['time.timeout'],
     mutate: () =>
       whileRunning(isBatch, ({ text }, running) => {
@@ -29,6 +31,7 @@ export const afterLossMutants: readonly Mutant[] = [
   {
     fault: 'claims the messages of both modes apart',
     check: 'time.in-flight',
+    inFlight: true,
     mutate: () => ({ rules: () => ({ inFlightKey: (of, mode) => mode + of }) }),
   },
   {
@@ -48,11 +51,13 @@ export const afterLossMutants: readonly Mutant[] = [
   {
     fault: 'never releases the claim of a message whose caller has gone',
     check: 'time.cut-answer',
+    inFlight: true,
     mutate: () => keepsClaims(isSingle),
   },
   {
     fault: 'never releases the claims of a batch whose caller has gone',
     check: 'time.timeout',
+    inFlight: true,
     mutate: () => keepsClaims(isBatch),
   },
   {

@@ -21,7 +21,8 @@ export const authenticationMutants: readonly Mutant[] = [
     check: 'auth.required',
     mutate: () => ({
       rules: ({ authenticate }) => ({
-        authenticate: (request) => (isSend(request) && keyOf(request) === '') || authenticate(request),
+        authenticate: (request) =>
+          (isSend(request) && request.headers['x-api-key'] === undefined) || authenticate(request),
       }),
     }),
   },
@@ -32,6 +33,15 @@ export const authenticationMutants: readonly Mutant[] = [
       rules: ({ authenticate }) => ({
         authenticate: (request) =>
           (isSend(request) && keyOf(request) !== '' && key.startsWith(keyOf(request))) || authenticate(request),
+      }),
+    }),
+  },
+  {
+    fault: 'has no key in its configuration, and accepts an empty one',
+    check: 'auth.wrong-key',
+    mutate: () => ({
+      rules: ({ authenticate }) => ({
+        authenticate: (request) => (isSend(request) && request.headers['x-api-key'] === '') || authenticate(request),
       }),
     }),
   },

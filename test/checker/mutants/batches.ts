@@ -108,6 +108,29 @@ export const batchMutants: readonly Mutant[] = [
       after(onSuccess(isBatch), (answer) => (/must be/.test(answer.body.join('')) ? error(400, 'bad') : answer)),
   },
   {
+    fault: 'fails on an item that is null',
+    check: 'bad-item.status',
+    mutate: () => before(isBatch, ({ text }) => (/[[,]null[,\]]/.test(text) ? error(500, 'TypeError') : undefined)),
+  },
+  {
+    fault: 'fails on an item whose activity is a text',
+    check: 'bad-item.status',
+    mutate: () => before(isBatch, ({ text }) => (text.includes('"activity":"') ? error(500, 'TypeError') : undefined)),
+  },
+  {
+    fault: 'fails on an item whose user_id is an object',
+    check: 'bad-item.status',
+    mutate: () => before(isBatch, ({ text }) => (text.includes('"user_id":{') ? error(500, 'TypeError') : undefined)),
+  },
+  {
+    fault: 'cannot store U+0000 in the trigger_hash of a batch',
+    check: 'bad-item.text',
+    mutate: () =>
+      before(isBatch, ({ text }) =>
+        /"trigger_hash":"[^"]*\\u0000/.test(text) ? error(500, 'invalid byte') : undefined,
+      ),
+  },
+  {
     fault: 'fails all messages of a batch with a malformed one',
     check: 'bad-item.others',
     mutate: () =>
@@ -133,7 +156,7 @@ export const batchMutants: readonly Mutant[] = [
     mutate: () =>
       changeItems((items) => ({
         ...items,
-        failed: items.failed.filter((item) => !/activity\.id must/.test(item.error)),
+        failed: items.failed.filter((item) => !(item.id === true && /activity\.id must/.test(item.error))),
       })),
   },
   {
@@ -176,7 +199,7 @@ export const batchMutants: readonly Mutant[] = [
   {
     fault: 'reports the repetition of a batch as failed',
     check: 'repeat.batch',
-    also: ['time.timeout'],
+    also: ['time.timeout', 'time.batch-at-once'],
     mutate: () => {
       const delivered = new Set<string>()
       return changeItems((items, { text }) => {

@@ -1,5 +1,6 @@
 // Faults in the reading of requests, and in addresses.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { error } from '../plain-operator.ts'
 import { before, isSingle, type Mutant, whileRunning } from './mutant.ts'
 
@@ -7,6 +8,7 @@ export const httpMutants: readonly Mutant[] = [
   {
     fault: 'has no batches on-site',
     check: 'endpoint.offered',
+    both: true,
     mutate: () =>
       before(
         ({ path }) => path === '/channels/site/batch',
@@ -92,8 +94,26 @@ export const httpMutants: readonly Mutant[] = [
     mutate: () => before(isSingle, ({ bodyMs }) => (bodyMs > 200 ? error(408, 'Request Timeout') : undefined)),
   },
   {
+    fault: 'reads one request at a time',
+    check: 'time.beside-slow',
+    mutate: () => {
+      const reading = new Set<object>()
+      return {
+        onSocket: (incoming) => {
+          reading.add(incoming)
+          for (const event of ['end', 'close']) incoming.once(event, () => reading.delete(incoming))
+        },
+        wrap: (next) => async (request) => {
+          for (; reading.size > 0; await sleep(20));
+          return next(request)
+        },
+      }
+    },
+  },
+  {
     fault: 'answers 429 to the eleventh message at once',
     check: 'time.burst',
+    inFlight: true,
     mutate: () =>
       whileRunning(isSingle, (_, running) => (running.length >= 10 ? error(429, 'too many requests') : undefined)),
   },

@@ -17,9 +17,13 @@ export interface Mutant {
   readonly check: string
   /** Other checks that the fault also violates. All other checks must pass. */
   readonly also?: readonly string[]
+  /** The fault needs both channels; default: push and reconciliation are checked. */
+  readonly both?: true
   /** The checks to run, if all would take too long; default: all. */
   readonly only?: readonly string[]
   readonly pace?: { readonly slow: number }
+  /** The fault shows while a message is being delivered. A delivery takes longer than a busy machine delays an event. */
+  readonly inFlight?: true
   /** Called for each run, so that mutants may have state. */
   readonly mutate: () => Mutation
 }

@@ -57,6 +57,11 @@ export const reconciliationMutants: readonly Mutant[] = [
     mutate: () => changeList('blocked', (list) => ({ ...list, users: [...list.users, users.normal] })),
   },
   {
+    fault: 'lists the users of any consent',
+    check: 'reconciliation.unknown-field',
+    mutate: () => before(asks('consent_bellwire_check'), () => emptyList()),
+  },
+  {
     fault: 'answers fields without a source with an empty list',
     check: 'reconciliation.no-source',
     mutate: () => before(asks('active'), emptyList),

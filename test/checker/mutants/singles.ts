@@ -1,6 +1,6 @@
 // Faults in the answers to single messages, in ids, members and JSON, and in repetitions.
 
-import { error, identifierNames, json, type Request, users } from '../plain-operator.ts'
+import { error, identifierNames, json, type Request, users, type Value } from '../plain-operator.ts'
 import { after, before, isSingle, type Mutant, onSuccess } from './mutant.ts'
 
 const isDelivered = onSuccess(isSingle)
@@ -21,6 +21,7 @@ export const singleMutants: readonly Mutant[] = [
   {
     fault: 'names the identifier of site messages push_id',
     check: 'single.identifier',
+    both: true,
     mutate: () =>
       after(isDelivered, (answer) => ({
         ...answer,
@@ -30,7 +31,15 @@ export const singleMutants: readonly Mutant[] = [
   {
     fault: 'has one identifier for all single messages',
     check: 'single.identifier-unique',
-    also: ['ids.distinct', 'repeat.channels', 'repeat.other-trigger', 'repeat.modes', 'time.in-flight'],
+    both: true,
+    also: [
+      'ids.distinct',
+      'repeat.channels',
+      'repeat.channels-equal',
+      'repeat.other-trigger',
+      'repeat.modes',
+      'time.in-flight',
+    ],
     mutate: () =>
       after(isDelivered, ({ body: [text = ''] }) =>
         json(200, { [text.includes('push_id') ? 'push_id' : 'site_notification_id']: 'same' }),
@@ -111,6 +120,29 @@ export const singleMutants: readonly Mutant[] = [
       after(isMalformed, (answer) => (/not JSON/.test(answer.body.join('')) ? { ...answer, status: 500 } : answer)),
   },
   {
+    fault: 'fails on an activity that is null',
+    check: 'malformed.final',
+    mutate: () => before(isSingle, ({ text }) => (text === '{"activity":null}' ? error(500, 'TypeError') : undefined)),
+  },
+  {
+    fault: 'cannot store U+0000 in a title',
+    check: 'malformed.text',
+    mutate: () =>
+      before(isSingle, ({ text }) => (/"title":"[^"]*\\u0000/.test(text) ? error(500, 'invalid byte') : undefined)),
+  },
+  {
+    fault: 'cannot store a lone surrogate in a trigger_hash',
+    check: 'malformed.text',
+    mutate: () =>
+      before(isSingle, ({ text }) => (/hash":"[^"]*\\ud800/.test(text) ? error(500, 'invalid text') : undefined)),
+  },
+  {
+    fault: 'fails on bytes that are not UTF-8',
+    check: 'malformed.text',
+    mutate: () =>
+      before(isPlain, ({ text }) => (text.includes('\ufffd') ? error(500, 'UnicodeDecodeError') : undefined)),
+  },
+  {
     fault: 'has a message in place of an error',
     check: 'malformed.error',
     mutate: () => after(isMalformed, () => json(400, { message: 'malformed' })),
@@ -181,8 +213,54 @@ export const singleMutants: readonly Mutant[] = [
   {
     fault: 'takes a site message for a push with the same id',
     check: 'repeat.channels',
-    also: ['repeat.other-trigger'],
+    both: true,
+    also: ['repeat.other-trigger', 'repeat.channels-equal'],
     mutate: () => ({ rules: ({ idText }) => ({ key: (_, record) => idText(record.activity.id) }) }),
+  },
+  {
+    fault: 'takes a site message for a push that is equal',
+    check: 'repeat.channels-equal',
+    both: true,
+    mutate: () => ({ rules: (correct) => ({ key: (_, record, mode) => correct.key('push', record, mode) }) }),
+  },
+  {
+    fault: 'answers 409 to a delivered message that comes again in a batch',
+    check: 'repeat.modes',
+    mutate: () => {
+      const alone = new Set<string>()
+      return {
+        wrap: (next, rules) => async (request) => {
+          const before = [...alone]
+          const answer = await next(request)
+          if (isSingle(request) && answer.status === 200) alone.add(request.text)
+          if (request.method !== 'POST' || !request.path.endsWith('/batch') || answer.status !== 200) return answer
+          const isAlone = (id: Value): boolean => before.some((text) => text.includes(`"id":${rules.idText(id)},`))
+          const { successful, failed, fatal } = rules.parse(answer.body.join(''))
+          const again = successful.filter((item: Value) => isAlone(item.id))
+          return json(200, {
+            successful: successful.filter((item: Value) => !again.includes(item)),
+            failed: [...failed, ...again.map(({ id }: Value) => ({ id, error: 'a duplicate' }))],
+            fatal,
+          })
+        },
+      }
+    },
+  },
+  {
+    fault: 'answers 409 to a known id with another trigger_hash',
+    check: 'repeat.other-trigger',
+    mutate: () => {
+      const hashes = new Map<string, string>()
+      return before(isPlain, ({ path, text }) => {
+        const number = /"id":(\d+)/.exec(text)?.[1]
+        if (number === undefined) return undefined
+        const id = `${path} ${number}`
+        const hash = /"trigger_hash":"([^"]*)"/.exec(text)?.[1] ?? ''
+        if (hashes.has(id) && hashes.get(id) !== hash) return error(409, 'a duplicate')
+        hashes.set(id, hash)
+        return undefined
+      })
+    },
   },
   {
     fault: 'answers 200 when a refused message is repeated',
