@@ -139,13 +139,17 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       })
   }
   if (operator) checkAttributes(operator, where, problems)
-  if (operator?.status?.receipts !== undefined && !operator.app)
-    problems.push({
-      path: 'operator.status.receipts',
-      where,
-      description: 'needs operator.app, whose secrets make the receipt tokens',
-      remedy: 'add app: {secrets: […], origins: [the site of the service worker]}',
-    })
+  for (const [path, side] of [
+    ['operator', operator],
+    ['platform.own', platform?.own],
+  ] as const)
+    if (side?.status?.receipts !== undefined && !side.app)
+      problems.push({
+        path: `${path}.status.receipts`,
+        where,
+        description: `needs ${path}.app, whose secrets make the receipt tokens`,
+        remedy: 'add app: {secrets: […], origins: [the site of the service worker]}',
+      })
   if (platform) {
     const { store, stores = [] } = platform
     const databases = [

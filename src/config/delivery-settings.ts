@@ -5,6 +5,7 @@ import { duration, integer, longKey, origin, path, pointer, yesNo } from './kind
 import { httpUserSettings } from './services/http.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 import { moduleOf, suppressionRules } from './shared-settings.ts'
+import { receiptSettings } from './status-settings.ts'
 
 const recording = {
   file: path({ help: 'Writes messages to this NDJSON file instead of sending them.', optional: true }),
@@ -107,6 +108,7 @@ export const own = group(
       },
     ),
     app,
+    status: group({ help: 'Reports of browsers and providers about the messages.' }, receiptSettings),
     content,
     limits: group({ help: 'Limits on the calls of the providers.' }, providerLimits),
   },

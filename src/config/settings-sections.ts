@@ -241,7 +241,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Delivery without an operator',
       String.raw`platform\.own\.(?<name>push|site|suppression)`,
-      'For lanes with `to: own`. Beneath `push`, `site`, `app`, `content` and `limits` are the same settings as under `operator`: `platform.own.push.devices.services` is described as `operator.push.devices.services`. See [own-delivery.md](own-delivery.md).',
+      'For lanes with `to: own`. Beneath `push`, `site`, `app`, `content` and `limits`, and the two receipts of `status`, are the same settings as under `operator`: `platform.own.push.devices.services` is described as `operator.push.devices.services`. See [own-delivery.md](own-delivery.md).',
     ),
     section(
       'Delivery without an operator: suppression',

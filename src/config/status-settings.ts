@@ -18,6 +18,51 @@ const connections = integer(
   1_000,
 )({ help: 'The most concurrent calls. Calls for one message are never concurrent.', default: '4' })
 
+/** The receipts of browsers and providers, at a side that delivers messages. */
+export const receiptSettings = {
+  receipts: url({
+    help: 'The public address of this side for service workers. With it, each Web Push payload has a receipt token. Needs `app` of this side. Default: none.',
+    optional: true,
+  }),
+  receipts_from: list(
+    group(
+      { help: 'One provider that reports its events.' },
+      {
+        name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
+        header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
+        secret: text({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
+        events: pointer({
+          help: 'The list of events in the body. Default: the body, which is one event or a list.',
+          optional: true,
+        }),
+        id: pointer({ help: 'The push_id in an event.', default: '/push_id' }),
+        time: pointer({
+          help: 'The time of an event: RFC 3339, or seconds since 1970. Default: the time of receipt.',
+          optional: true,
+        }),
+        rules: list(
+          group(
+            {
+              help: 'One rule. The first one that matches an event gives its status; an event without one is ignored.',
+            },
+            {
+              at: pointer({ help: 'A value of the event.' }),
+              equals: text({ help: 'The value, as text.' }),
+              status: oneOf(...messageStatuses)({ help: 'The status.' }),
+            },
+          ),
+          {
+            help: 'The rules that map events to statuses.',
+            minItems: 1,
+            remedy: 'write rules: [{at: /event, equals: opened, status: opened}]',
+          },
+        ),
+      },
+    ),
+    { help: 'The providers that report delivery statuses.' },
+  ),
+}
+
 export const statusSettings = group(
   {
     help: 'Records the delivery statuses of messages, with their meta, and returns them to the platform. Default: none are recorded.',
@@ -28,47 +73,7 @@ export const statusSettings = group(
       help: 'Whether the platform can read statuses at GET /messages/status, with its API key.',
       default: 'true',
     }),
-    receipts: url({
-      help: 'The public address of this operator for service workers: {base_url}. With it, each Web Push payload has a receipt token. Needs operator.app. Default: none.',
-      optional: true,
-    }),
-    receipts_from: list(
-      group(
-        { help: 'One provider that reports its events.' },
-        {
-          name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
-          header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
-          secret: text({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
-          events: pointer({
-            help: 'The list of events in the body. Default: the body, which is one event or a list.',
-            optional: true,
-          }),
-          id: pointer({ help: 'The push_id in an event.', default: '/push_id' }),
-          time: pointer({
-            help: 'The time of an event: RFC 3339, or seconds since 1970. Default: the time of receipt.',
-            optional: true,
-          }),
-          rules: list(
-            group(
-              {
-                help: 'One rule. The first one that matches an event gives its status; an event without one is ignored.',
-              },
-              {
-                at: pointer({ help: 'A value of the event.' }),
-                equals: text({ help: 'The value, as text.' }),
-                status: oneOf(...messageStatuses)({ help: 'The status.' }),
-              },
-            ),
-            {
-              help: 'The rules that map events to statuses.',
-              minItems: 1,
-              remedy: 'write rules: [{at: /event, equals: opened, status: opened}]',
-            },
-          ),
-        },
-      ),
-      { help: 'The providers that report delivery statuses.' },
-    ),
+    ...receiptSettings,
     webhooks: list(
       group(
         { help: 'One brand.' },

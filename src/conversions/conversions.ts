@@ -17,6 +17,8 @@ export interface StatusLane {
   readonly secrets?: readonly string[]
   readonly waitMs?: number
   readonly poll?: PolledOperator
+  /** The platform delivers its messages, and records their statuses itself. */
+  readonly isOwn?: boolean
 }
 
 export interface ConversionsOptions {
@@ -40,7 +42,7 @@ const waitByDefaultMs = 3_600_000
 export function createConversions({ stores, databaseOf, queue, lanes }: ConversionsOptions): Conversions {
   const quota = createStatusQuota({ queue, databaseOf })
   const intake = createStatusIntake({ queue, quota, databaseOf })
-  const reporting = lanes.filter(({ secrets = [], poll }) => secrets.length > 0 || poll)
+  const reporting = lanes.filter(({ secrets = [], poll, isOwn }) => secrets.length > 0 || poll || isOwn)
   const parkedLanes = serveStatusLanes(
     queue,
     intake,

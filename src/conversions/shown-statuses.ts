@@ -12,7 +12,7 @@ export const ShownStatus = Type.Object({
   status: Type.Enum([...messageStatuses]),
   at: Type.String({ description: 'Its first time, RFC 3339' }),
   ref: Type.String({ description: 'push_id or site_notification_id' }),
-  meta: Type.Optional(Type.String({ description: 'The meta that the operator returned, as JSON text' })),
+  meta: Type.Optional(Type.String({ description: 'The meta of the message, as JSON text' })),
 })
 
 /** A message, with all its identifiers. */
@@ -62,18 +62,18 @@ export async function readStatuses(
     const reported = own.map((ref) => byRef.get(laneRefKey({ lane, ref })) ?? []).filter(({ length }) => length > 0)
     const last = reported.at(-1)
     if (last === undefined) return {}
+    // The meta is that of the message (row 25). Our own delivery stores it once, with the first status.
+    const metaOf = new Map(reported.flat().flatMap(({ ref, meta }) => (meta === null ? [] : [[ref, meta] as const])))
     const status = statusSummary(Object.fromEntries(last.map((each) => [each.status, each.at])))
     return {
       ...(status && { status }),
       statuses: reported
         .flat()
         .sort(byTime)
-        .map(({ status: each, at, ref, meta }) => ({
-          status: each,
-          at: rfc3339(at),
-          ref,
-          ...(withMeta && meta !== null && { meta }),
-        })),
+        .map(({ status: each, at, ref, meta: own }) => {
+          const meta = own ?? metaOf.get(ref)
+          return { status: each, at: rfc3339(at), ref, ...(withMeta && meta !== undefined && { meta }) }
+        }),
     }
   })
 }

@@ -12,7 +12,7 @@ import { conversionsOp } from './counted.ts'
 import { candidateLanes, placeStatus } from './find-lane.ts'
 import { brandOf, noBrand, type ParkedStatus, parkedItem, parkedText, statusLane } from './parked.ts'
 import type { StatusQuota } from './status-quota.ts'
-import { insertAwaited, insertReported } from './tables.ts'
+import { insertAwaited, insertReported, type ReportedStatus } from './tables.ts'
 
 export interface StatusIntakeOptions {
   readonly queue: Pick<Queue, 'insertFailedOps'>
@@ -138,21 +138,22 @@ export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOpt
 const isRecord = (read: ReadStatus): read is StatusRecord => !('invalid' in read)
 
 function placedOps(placed: readonly PlacedStatus[], known: KnownRefs): readonly Op[] {
+  const statuses = placed.map(({ lane, ref, record: { status, at, meta } }) => ({ lane, ref, status, at, meta }))
+  const awaited = placed.filter((each) => each.awaited)
+  return [...storeOps(statuses, awaited), conversionsOp(statuses, known)]
+}
+
+/**
+ * Operations that store statuses.
+ *
+ * @param awaited the identifiers that the queue may not have yet. Their statuses count as soon as it has them: see awaited.ts
+ */
+export function storeOps(statuses: readonly ReportedStatus[], awaited: readonly LaneRef[]): readonly Op[] {
   const now = clock.now()
   const clamp = clampTo(now)
-  const awaited = placed.filter((each) => each.awaited)
-  const ops: Op[] =
-    awaited.length > 0
-      ? [
-          op(
-            insertAwaited,
-            awaited.map(({ lane, ref }) => [lane, ref, now]),
-          ),
-        ]
-      : []
-  const rows = placed.map(({ lane, ref, record: { status, at, meta } }) => [lane, ref, status, clamp(at).at, meta, now])
-  const statuses = placed.map(({ lane, ref, record: { status } }) => ({ lane, ref, status }))
-  return [...ops, op(insertReported, rows), conversionsOp(statuses, known)]
+  const rows = statuses.map(({ lane, ref, status, at, meta }) => [lane, ref, status, clamp(at).at, meta, now])
+  const awaiting = awaited.map(({ lane, ref }) => [lane, ref, now])
+  return [...(awaiting.length > 0 ? [op(insertAwaited, awaiting)] : []), op(insertReported, rows)]
 }
 
 /** Operations that park these records. */

@@ -197,8 +197,17 @@ export async function findByRef(
   brands: readonly string[],
   ref: string,
 ): Promise<MessageRow | undefined> {
-  const rows = brands.map((brand) => [brand, ref])
-  return (await database.read(op(selectByRef, rows)))[0]
+  return (await findByRefs(database, brands, [ref]))[0]
+}
+
+/** The messages with these identifiers, of these brands. Unknown identifiers are left out. */
+export async function findByRefs(
+  database: Database,
+  brands: readonly string[],
+  refs: readonly string[],
+): Promise<readonly MessageRow[]> {
+  const rows = brands.flatMap((brand) => refs.map((ref) => [brand, ref]))
+  return database.read(op(selectByRef, rows))
 }
 
 // One range of the primary key for each channel: see messageKeysOf(). No "order by m.ref": with it, PostgreSQL reads all messages

@@ -26,17 +26,17 @@ import type { Loop } from '../runtime/loop.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
+import { appStatusRoute, receiptRoute } from '../status/app-routes.ts'
 import { createStatusPages } from '../status/pages.ts'
+import { providerReceiptRoute } from '../status/provider-receipts.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
 import { measureStores } from '../store/measure-stores.ts'
 import { op } from '../store/statement.ts'
 import { operatorAdmin } from './admin.ts'
-import { appStatusRoute, receiptRoute } from './app-status-routes.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { messageRoutes } from './message-routes.ts'
 import { deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
-import { providerReceiptRoute } from './provider-receipts.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
@@ -165,7 +165,14 @@ async function composeOn(
     : []
   const receipts =
     recorder && options.status?.receiptsFrom?.length
-      ? [providerReceiptRoute(app, { receipts: options.status.receiptsFrom, brands, recorder })]
+      ? [
+          providerReceiptRoute(app, {
+            receipts: options.status.receiptsFrom,
+            brands,
+            recorder,
+            setting: 'operator.status.receipts_from',
+          }),
+        ]
       : []
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]

@@ -6,6 +6,7 @@ import type { AdminRoute } from '../http/admin-access.ts'
 import { appGroup } from '../http/app-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
+import { receiptGroup } from '../status/provider-receipts.ts'
 
 export interface OperatorDocuments {
   readonly admin: readonly AdminRoute[]
@@ -39,15 +40,7 @@ export function operatorDocuments({ admin, app, status, receipts, publicUrl }: O
                 },
               ]
             : []),
-          ...(receipts.length > 0
-            ? [
-                {
-                  tag: 'Receipts',
-                  says: 'For the providers of operator.status.receipts_from. The settings have the header and its value.',
-                  routes: receipts,
-                },
-              ]
-            : []),
+          ...receiptGroup('operator.status.receipts_from', receipts),
           {
             tag: 'Administration',
             says: "For the operator's own services and staff. A key that is limited to some brands sees the data of these brands only.",

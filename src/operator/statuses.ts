@@ -1,18 +1,16 @@
 // The delivery statuses of the operator: composes the recorder, its sources on this side, and its retention.
 
 import type { Channel } from '../contract/endpoints.ts'
-import { timestampOf } from '../contract/timestamp.ts'
 import type { SettledOps } from '../delivery/settle.ts'
 import { createExpiry } from '../inbox/expiry.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
-import { clock } from '../runtime/clock.ts'
 import type { RetainedTable } from '../runtime/retention.ts'
 import { createStatusOutbox, type StatusWebhook } from '../status/outbox.ts'
-import { outcomeStatus } from '../status/outcome-status.ts'
+import { firstStatuses } from '../status/outcome-status.ts'
+import type { ProviderReceipts } from '../status/provider-receipts.ts'
 import { createStatusRecorder, type StatusRecorder } from '../status/recorder.ts'
 import { forgetStatuses } from '../status/retention.ts'
 import type { Database } from '../store/database.ts'
-import type { ProviderReceipts } from './provider-receipts.ts'
 
 export interface StatusOptions {
   /** Whether the platform can read statuses at GET /messages/status. Default: true. */
@@ -50,11 +48,7 @@ export function createStatuses({ database, queue, options, inbox }: StatusParts)
     recorder,
     settledOps(channel) {
       const success = channel === 'site' && inbox ? 'delivered' : 'sent'
-      return (settled) => {
-        const at = timestampOf(clock.now())
-        const firsts = settled.map(({ message, result }) => outcomeStatus(message, result, at, success))
-        return recorder.firstOps(firsts.filter((first) => first !== undefined))
-      }
+      return (settled) => recorder.firstOps(firstStatuses(settled, success))
     },
     retention: (keptMs) => ({ keptMs, forget: (before) => forgetStatuses(database, before) }),
     lanes: outbox.lanes,

@@ -34,6 +34,8 @@ import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
+import { appStatusRoute, receiptRoute } from '../status/app-routes.ts'
+import { providerReceiptRoute } from '../status/provider-receipts.ts'
 import { measureStores } from '../store/measure-stores.ts'
 import { platformAdmin } from './admin.ts'
 import { checkPlatformOptions } from './check-options.ts'
@@ -47,6 +49,7 @@ import type { RecordRules } from './new-item.ts'
 import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts'
 import type { OwnDelivery } from './own-delivery.ts'
 import { createOwnDelivery } from './own-delivery.ts'
+import { createOwnStatuses } from './own-statuses.ts'
 import { openStores } from './stores.ts'
 
 export type Platform = Service
@@ -76,6 +79,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     deviceUnlink.path,
     ...(options.lanes.some(({ status }) => status?.secrets?.length) ? [messageStatusPath] : []),
     ...(options.own?.app ? appPaths : []),
+    ...(options.own?.receiptsFrom?.length ? ['/receipts/*'] : []),
   ]
   return createService('platform', paths, (stopping) => composePlatform(options, stopping))
 }
@@ -83,14 +87,16 @@ export function createPlatform(options: PlatformOptions): Platform {
 async function composePlatform(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
   const stores = await openStores(options)
   const { queue } = stores
-  const { reconciliation = [] } = options
+  const { reconciliation = [], keptMs = keptByDefaultMs } = options
   const links = createLinkChannels({
     channels: options.deviceLinks ?? [],
     registryOf: (brand) => stores.of(brand).registry,
     queue,
     judge: options.judgeDevice,
   })
-  const own = options.own && createOwnDelivery(options.own, stores, { perUser: options.devicesPerUser, signal })
+  const statuses = createOwnStatuses((brand) => stores.of(brand).database)
+  const own =
+    options.own && createOwnDelivery(options.own, stores, { perUser: options.devicesPerUser, signal, statuses })
   const services = options.lanes.map((lane) => {
     const providers = providersOf(lane, own)
     return { providers, service: serveLane(queue, lane, providers) }
@@ -108,7 +114,12 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     stores: stores.all,
     databaseOf: (brand) => stores.of(brand).database,
     queue,
-    lanes: options.lanes.map(({ brand, channel, status }) => ({ name: laneName(brand, channel), ...status })),
+    lanes: options.lanes.map(({ brand, channel, provider, status }) => ({
+      name: laneName(brand, channel),
+      ...status,
+      // Such a status has a message: it waits while its lane is paused or the platform is stopped.
+      ...(provider === 'own' && { isOwn: true, waitMs: keptMs }),
+    })),
   })
   const consumers = [...links.consumers, ...intake.consumers]
 
@@ -163,11 +174,23 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
         databaseOf: (brand) => stores.of(brand).database,
         registryOf: (brand) => stores.of(brand).registry,
         suppression: own?.suppression,
+        statusOps: statuses.inboxOps,
+        statusRoutes: { app: [appStatusRoute(statuses)], receipts: [receiptRoute(statuses)] },
         services: pushServicesOf(options),
         judge: options.judgeDevice,
         devices: appDevices,
         signal,
       })
+    : []
+  const receipts = options.own?.receiptsFrom?.length
+    ? [
+        providerReceiptRoute(app, {
+          receipts: options.own.receiptsFrom,
+          brands: [...new Set(options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand))],
+          recorder: statuses,
+          setting: 'platform.own.status.receipts_from',
+        }),
+      ]
     : []
   healthRoutes(adminApp, {
     // With one store away, this process still works for the brands of the others.
@@ -179,7 +202,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     adminApp,
     'platform',
     options.keys,
-    platformDocuments({ admin, app: appApi, publicUrl: options.publicUrl }),
+    platformDocuments({ admin, app: appApi, receipts, publicUrl: options.publicUrl }),
   )
   await Promise.all([app.ready(), adminApp.ready()])
   await own?.start()
@@ -194,7 +217,6 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   links.start()
   intake.start()
   conversions.start()
-  const keptMs = options.keptMs ?? keptByDefaultMs
   const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
   const retentions = stores.all.map(({ database, crm, queue: ofStore }) =>
     createRetention([

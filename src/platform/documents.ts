@@ -6,16 +6,18 @@ import type { AdminRoute } from '../http/admin-access.ts'
 import { appGroup } from '../http/app-access.ts'
 import { type Documents, documentsDescribed } from '../http/documents.ts'
 import { healthDescribed } from '../http/health.ts'
+import { receiptGroup } from '../status/provider-receipts.ts'
 
 /** The API documents of this platform. */
 export interface PlatformDocuments {
   readonly admin: readonly AdminRoute[]
   readonly app: readonly DescribedRoute[]
+  readonly receipts: readonly DescribedRoute[]
   readonly publicUrl?: string | undefined
 }
 
 /** Describes only the routes that this configuration serves. */
-export function platformDocuments({ admin, app, publicUrl }: PlatformDocuments): Documents {
+export function platformDocuments({ admin, app, receipts, publicUrl }: PlatformDocuments): Documents {
   return {
     asyncApi: () => asyncApi('platform'),
     openApi: () =>
@@ -27,6 +29,7 @@ export function platformDocuments({ admin, app, publicUrl }: PlatformDocuments):
         publicUrl,
         groups: [
           ...appGroup(app),
+          ...receiptGroup('platform.own.status.receipts_from', receipts),
           {
             tag: 'Administration',
             says: "For the platform's own services and staff. A key that is limited to some brands sees the data of these brands only.",

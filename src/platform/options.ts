@@ -12,6 +12,7 @@ import type { BodyLimits } from '../http/request-bodies.ts'
 import type { LaneShape } from '../providers/operator-api.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import type { ReconciliationOptions } from '../reconcile/options.ts'
+import type { ProviderReceipts } from '../status/provider-receipts.ts'
 
 /** The lane of a brand and channel: the provider of its messages, and its batches (§4.1 rule 3, §8.2). */
 export interface LaneOptions {
@@ -75,6 +76,8 @@ export interface OwnDeliveryOptions {
   readonly suppression?: SuppressionOptions | 'none'
   /** Access of pages and apps to /app: the inbox, and the devices of one user. Absent: it is not served. */
   readonly app?: AppOptions
+  /** The providers that report delivery statuses, at POST /receipts/NAME. */
+  readonly receiptsFrom?: readonly ProviderReceipts[]
   /** The pointers to the content in a record (row 4). */
   readonly content?: ContentMapping
   readonly limits?: Partial<ProviderLimits>

@@ -9,9 +9,11 @@ import { createSuppression, type Suppression, suppressing } from '../delivery/su
 import type { DeviceSource } from '../devices/device-source.ts'
 import { devicesPerUser, type Registry } from '../devices/registry.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../devices/removals/keeper.ts'
+import { createExpiry } from '../inbox/expiry.ts'
 import type { Channel, Provider, Result } from '../providers/provider.ts'
 import { crmSource } from '../reconcile/crm/attribute-source.ts'
 import { type OwnDeliveryOptions, ownDeliveryLimits } from './options.ts'
+import type { OwnStatuses } from './own-statuses.ts'
 import type { PlatformStore, PlatformStores } from './stores.ts'
 
 export interface OwnDelivery {
@@ -29,10 +31,16 @@ export interface OwnDelivery {
 /** Most messages in one call of the send path. A lane has its own, lower limits. */
 const mostPerCall = 10_000
 
+interface OwnDeliveryParts {
+  readonly perUser: number | undefined
+  readonly signal: AbortSignal
+  readonly statuses: OwnStatuses
+}
+
 export function createOwnDelivery(
   options: OwnDeliveryOptions,
   stores: PlatformStores,
-  { perUser = devicesPerUser, signal }: { readonly perUser: number | undefined; readonly signal: AbortSignal },
+  { perUser = devicesPerUser, signal, statuses }: OwnDeliveryParts,
 ): OwnDelivery {
   const { push, site, content } = options
   const limits = { ...ownDeliveryLimits, ...options.limits }
@@ -51,15 +59,25 @@ export function createOwnDelivery(
   const pushDelivery = push && createPushDelivery(push, parts)
   const provider = site && site !== 'inbox' ? createSiteDelivery(site, main.database, parts) : undefined
   const paths = stores.all.map((store) => ({
-    push: pathOf(store, pushDelivery),
-    site: pathOf(store, provider ?? (site && createSiteDelivery(site, store.database, parts))),
+    push: pathOf(store, pushDelivery, 'sent'),
+    site: pathOf(
+      store,
+      provider ?? (site && createSiteDelivery(site, store.database, parts)),
+      site === 'inbox' ? 'delivered' : 'sent',
+    ),
   }))
+  const expiries = site === 'inbox' ? stores.all.map(({ database }) => createExpiry(database, statuses.inboxOps)) : []
   const all = paths.flatMap(({ push, site }) => [push, site]).filter((path) => path !== undefined)
 
-  function pathOf({ database }: PlatformStore, delivery: Delivery | undefined): OwnPath | undefined {
+  function pathOf(
+    { database }: PlatformStore,
+    delivery: Delivery | undefined,
+    success: 'sent' | 'delivered',
+  ): OwnPath | undefined {
     if (!delivery) return undefined
     const checkMessage = suppression?.checkMessage
-    return { delivery, path: createSendPath({ database, delivery, checkMessage, ...pathLimits(limits) }) }
+    const settledOps = statuses.settledOps(success)
+    return { delivery, path: createSendPath({ database, delivery, checkMessage, settledOps, ...pathLimits(limits) }) }
   }
 
   return {
@@ -70,10 +88,13 @@ export function createOwnDelivery(
     },
     suppression,
     removals,
-    start: async () => removals?.start(),
+    async start() {
+      await removals?.start()
+      for (const expiry of expiries) expiry.start()
+    },
     idle: async () => void (await Promise.all(all.map(({ path }) => path.idle()))),
     async close() {
-      await removals?.stop()
+      await Promise.all([removals, ...expiries].map((each) => each?.stop()))
       await Promise.all([...new Set(all.map(({ delivery }) => delivery))].map((delivery) => delivery.close()))
     },
   }

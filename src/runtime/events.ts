@@ -195,7 +195,7 @@ export interface Events {
   'channel.held': { channel: string; messages: number; error: string; inMs: number }
   'channel.released': { channel: string }
   /** A delivery status was stored. */
-  'status.reported': { lane: string; status: string; via: 'webhook' | 'poll' }
+  'status.reported': { lane: string; status: string; via: 'webhook' | 'poll' | 'own' }
   /** A page of statuses was polled from the operator of a lane. */
   'poll.done': { lane: string; records: number }
   'poll.failed': { lane: string; error: string; inMs: number }

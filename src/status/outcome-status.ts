@@ -6,7 +6,8 @@ import type { Outcome } from '../contract/outcome.ts'
 import { sourceOf } from '../contract/source.ts'
 import type { MessageStatus } from '../contract/status.ts'
 import { statusMeta } from '../contract/status-meta.ts'
-import type { Timestamp } from '../contract/timestamp.ts'
+import { type Timestamp, timestampOf } from '../contract/timestamp.ts'
+import { clock } from '../runtime/clock.ts'
 import type { FirstStatus } from './recorder.ts'
 
 /** A message, as far as its status needs it. */
@@ -22,8 +23,17 @@ export interface SentMessage {
   readonly context: { readonly tracking?: Readonly<Record<string, string>> }
 }
 
+/** The first statuses of messages that are settled now. */
+export function firstStatuses(
+  settled: readonly { readonly message: SentMessage; readonly result: Outcome }[],
+  success: 'sent' | 'delivered',
+): readonly FirstStatus[] {
+  const at = timestampOf(clock.now())
+  return settled.flatMap(({ message, result }) => outcomeStatus(message, result, at, success) ?? [])
+}
+
 /**
- * @param success the status of a message that was delivered: `delivered` if the operator keeps the inbox itself, else `sent`
+ * @param success the status of a message that was delivered: `delivered` if it is in the inbox of this side, else `sent`
  * @returns undefined for a fatal message: it is sent again
  */
 export function outcomeStatus(

@@ -6,7 +6,7 @@ import { operatorOptions } from '../../src/config/compose/compose.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { printConfig } from '../../src/config/print.ts'
 import type { ConfigError } from '../../src/config/problem.ts'
-import type { OperatorConfig } from '../../src/config/table.ts'
+import type { OperatorConfig, PlatformConfig } from '../../src/config/table.ts'
 import { temporary } from '../support/sides.ts'
 
 const secret = `whsec_${Buffer.from('secret-of-the-webhook-24').toString('base64')}`
@@ -58,6 +58,27 @@ test('each brand has its webhook, in our form or in that of the vendor, and no s
     ],
   )
   assert.doesNotMatch(printConfig(config), new RegExp(`${secret.slice(6, 20)}|secret-of`))
+})
+
+test('a platform that delivers itself takes receipts of browsers and providers, by the same settings', async (t) => {
+  const own = (app: string) => `
+platform:
+  keys: [{name: crm, key: crm-key-0000000000000001, scopes: [enqueue]}]
+  lanes: [{brand: 1, channel: push, to: own}]
+  own:
+    push: {provider: recording}
+    status:
+      receipts: https://platform.example/
+      receipts_from: [{name: pager, secret: Bearer of-the-pager, rules: [{at: /type, equals: opened, status: opened}]}]
+    ${app}`
+  const file = join(await temporary(t), 'bellwire.yaml')
+  const platformOf = async (app: string) => {
+    await writeFile(file, own(app))
+    return (await loadConfig(file, {})).platform as PlatformConfig
+  }
+  await assert.rejects(platformOf(''), /platform\.own\.status\.receipts: needs platform\.own\.app/)
+  const config = await platformOf('app: {secrets: [a-secret-of-the-app-that-is-32-characters]}')
+  assert.deepEqual(config.own?.status.receipts_from[0]?.rules, [{ at: '/type', equals: 'opened', status: 'opened' }])
 })
 
 test('without the section no statuses are recorded', async (t) => {

@@ -71,7 +71,7 @@ const status = (ref: string, name: string, timestamp = '2026-11-25T10:00:00.5Z',
   ...(meta && { meta }),
 })
 
-onEachEngine('statuses are shown with their times and their meta, byte for byte', async (t, store) => {
+onEachEngine('statuses are shown with their times and the meta of their message, byte for byte', async (t, store) => {
   const { url, enqueue, waitUntilSettled, find, details } = await start(t, { store })
   await enqueue([element({ id: 7 })])
   await waitUntilSettled()
@@ -82,7 +82,7 @@ onEachEngine('statuses are shown with their times and their meta, byte for byte'
   const shown = await details('7')
   assert.equal(shown.status, 'clicked')
   assert.deepEqual(shown.statuses, [
-    { status: 'delivered', at: '2026-11-25T10:00:01Z', ref: '1:7' },
+    { status: 'delivered', at: '2026-11-25T10:00:01Z', ref: '1:7', meta },
     { status: 'clicked', at: '2026-11-25T10:00:03Z', ref: '1:7', meta },
   ])
   const [listed] = await find('ref=1:7')

@@ -33,13 +33,22 @@ const reportingWorker = `
   }
 `
 
-/** @param worker the text of the service worker; default: one that reports to next() */
-export async function startPushSite(t: TestContext, worker: string = reportingWorker): Promise<PushSite> {
+/**
+ * @param worker the text of the service worker; default: one that reports to next()
+ * @param files further files of the site, by path
+ */
+export async function startPushSite(
+  t: TestContext,
+  worker: string = reportingWorker,
+  files: Readonly<Record<string, { readonly type: string; readonly body: string | Uint8Array }>> = {},
+): Promise<PushSite> {
   const received: Received[] = []
   const waiting: ((one: Received) => void)[] = []
   const server = createServer((request, response) => {
     if (request.url === '/worker.js')
       return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(worker)
+    const file = files[request.url ?? '']
+    if (file) return void response.writeHead(200, { 'content-type': file.type }).end(file.body)
     if (request.url !== '/received')
       return void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Shop</title>')
     let body = ''
@@ -99,6 +108,31 @@ export async function unsubscribeInPage(): Promise<boolean> {
   // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
   const registration = await (globalThis as any).navigator.serviceWorker.ready
   return (await registration.pushManager.getSubscription()).unsubscribe()
+}
+
+/** Runs in the page: shows the widget, which reads the inbox at this address, and clicks the first notification. */
+export async function clickInWidget(address: string): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
+  const { document } = globalThis as any
+  await import('/widget.js' as string)
+  const widget = document.createElement('bellwire-inbox')
+  widget.setAttribute('url', address)
+  widget.setAttribute('token-url', '/token')
+  document.body.append(widget)
+  const appears = (selector: string): Promise<{ click(): void }> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const found = widget.shadowRoot?.querySelector(selector)
+        if (found) resolve(found)
+        else setTimeout(look, 20)
+      }
+      look()
+    })
+  await appears('.badge')
+  const bell = await appears('.bell')
+  bell.click()
+  const link = await appears('.link')
+  link.click()
 }
 
 /** Runs in the page: the worker clicks the notification that is shown. */

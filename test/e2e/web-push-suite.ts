@@ -9,10 +9,11 @@ import { webPush } from '../../src/providers/web-push/web-push.ts'
 import { startWebPushStandIn, type WebPushStandIn } from '../../src/stand-ins/web-push.ts'
 import { bundleWidget } from '../../src/widget/bundle.ts'
 import { contextOf, deviceOf, pushTo, subject } from '../providers/web-push/fixture.ts'
+import { freePort } from '../support/free-port.ts'
 import { reportingPlatform, ways } from '../support/reporting-sides.ts'
-import { post, startOperator } from '../support/sides.ts'
+import { adminKey, element, get, post, startOperator, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { clickInPage, startPushSite, subscribeInPage, unsubscribeInPage, within } from './push-site.ts'
+import { clickInPage, clickInWidget, startPushSite, subscribeInPage, unsubscribeInPage, within } from './push-site.ts'
 
 export interface BrowserFixture {
   readonly name: string
@@ -84,6 +85,65 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
         assert.ok(meta.endsWith(',"meta":{"campaign": 1.0}}'), meta)
       }
     })
+
+  test(`${name}: a push and a notification of a lane without an operator are clicked, and the platform counts both`, {
+    skip,
+    timeout: 120_000,
+  }, async (t) => {
+    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
+    t.after(() => standIn.close())
+    const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
+    const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`, {
+      '/widget.js': { type: 'text/javascript', body: await bundleWidget('inbox-element') },
+      '/token': { type: 'application/json', body: JSON.stringify({ token: bearer }) },
+    })
+    const page = await open(t, standIn, site.url)
+    const keys = makeVapidKeys()
+    const port = await freePort()
+    const service = webPush({
+      ...keys,
+      subject,
+      origins: { [origin ?? standIn.url]: standIn.url },
+      receipts: { url: `http://127.0.0.1:${port}/app/receipts`, secret },
+    })
+    const lane = (channel: 'push' | 'site') => ({ brand: '1', channel, mode: 'single', provider: 'own' }) as const
+    const { url } = await startPlatform(t, {
+      listen: { port },
+      lanes: [lane('push'), lane('site')],
+      own: {
+        push: { devices: { source: 'registry', services: [service] } },
+        site: 'inbox',
+        suppression: 'none',
+        app: { secrets: [secret], origins: [site.url] },
+      },
+    })
+    const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
+    const tokens = [{ token, channel: 'web', provider: 'webpush' }]
+    const linked = await post(`${url}/app/devices/link`, { tokens }, undefined, { authorization: `Bearer ${bearer}` })
+    assert.equal(linked.status, 200, linked.text)
+    const counted = async () =>
+      (await get(`${url}/admin/conversions`)).body.groups.map(
+        ({ lane, displayed, clicked }: Record<string, unknown>) => `${lane} ${displayed} ${clicked}`,
+      )
+    const untilCounted = (...expected: readonly string[]) =>
+      until(async () => (await counted()).join() === expected.join(), {
+        awaited: `the platform counts ${expected.join()}`,
+        withinMs: 60_000,
+      })
+
+    await post(`${url}/admin/activities/push`, element({}, { meta: { campaign: 7 } }), adminKey.key)
+    await untilCounted('1/push 1 0')
+    await within(page.evaluate(clickInPage, ''), `${name} clicks the push`)
+    await post(`${url}/admin/activities/site`, element({}, { url: '#there' }), adminKey.key)
+    await within(page.evaluate(clickInWidget, url), `${name} clicks the notification`)
+    await untilCounted('1/push 1 1', '1/site 1 1')
+    const { conversions } = (await get(`${url}/admin/conversions/messages?channel=push`)).body
+    const { statuses } = conversions[0]
+    // Firefox also reports that the clicked notification was closed.
+    const names = statuses.map(({ status }: { status: string }) => status)
+    for (const status of ['sent', 'displayed', 'clicked']) assert.ok(names.includes(status), names.join())
+    for (const { meta } of statuses) assert.deepEqual(JSON.parse(meta).meta, { campaign: 7 })
+  })
 
   test(`${name} subscribes, decrypts messages, shows a repeated message once, and unsubscribes`, {
     skip,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { operatorOptions } from '../../src/config/compose/compose.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import type { ProviderReceipts } from '../../src/operator/provider-receipts.ts'
+import type { ProviderReceipts } from '../../src/status/provider-receipts.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
 

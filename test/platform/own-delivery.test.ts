@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { deviceLink } from '../../src/contract/endpoints.ts'
+import { receiptToken } from '../../src/contract/receipt-token.ts'
 import { refuseFatal } from '../../src/contract/refusals.ts'
 import type { LaneOptions, OwnDeliveryOptions } from '../../src/platform/options.ts'
 import { toLaneResults } from '../../src/platform/own-delivery.ts'
 import type { Result } from '../../src/providers/provider.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { accepted, away, gone, type WitnessService, witnessService, wrongKey } from '../support/push-services.ts'
 import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
@@ -226,6 +228,117 @@ onEachEngine('a lane delivers to the inbox, which pages read and mark through th
   assert.deepEqual(linked, { status: 200, body: { accepted: 1 } })
   const erased = await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
   assert.equal(erased.body.notifications, 1)
+})
+
+const appSecret = 'the secret of the subscriber tokens of a test'
+
+/** Calls /app as a page of the user does. */
+async function callApp(url: string, path: string, body: unknown, userId = '1001') {
+  const { token } = (await post(`${url}/admin/subscriber-tokens`, { brand: '1', user_id: userId }, adminKey.key)).body
+  return post(`${url}/app/${path}`, body, undefined, { authorization: `Bearer ${token}` })
+}
+
+const conversionsOf = async (url: string) => (await get(`${url}/admin/conversions?by=action`)).body.groups
+
+onEachEngine(
+  'the marks of an own inbox are statuses, counted and shown like those that an operator reports, with the meta',
+  async (t, store) => {
+    const own: OwnDeliveryOptions = { site: 'inbox', suppression: 'none', app: { secrets: [appSecret] } }
+    const { url, enqueue, settled, message } = await start(t, own, { store, lanes: [lane('1', 'site')] })
+    await enqueue([element({ id: 101 }, { meta: { campaign: 5 } }), element({ id: 102 }), element({ id: 103 })], 'site')
+    await settled()
+    const { ref } = await message(101)
+    const second = await message(102)
+    await callApp(url, 'inbox/mark', { as: 'clicked', site_notification_ids: [ref] })
+    await callApp(url, 'inbox/mark', { as: 'seen', site_notification_ids: [second.ref] })
+    await until(async () => (await conversionsOf(url))[0]?.clicked === 1, { awaited: 'the click is counted' })
+    assert.partialDeepStrictEqual(await conversionsOf(url), [
+      { lane: '1/site', activity: '7', sent: 3, delivered: 3, displayed: 2, clicked: 1, failed: 0 },
+    ])
+    const shown = (await message(101)) as unknown as { status: string; statuses: { status: string; meta: string }[] }
+    assert.equal(shown.status, 'clicked')
+    assert.deepEqual(
+      shown.statuses.map(({ status }) => status),
+      ['delivered', 'displayed', 'opened', 'clicked'],
+    )
+    for (const { meta } of shown.statuses)
+      assert.partialDeepStrictEqual(JSON.parse(meta), { activity: { id: 101 }, meta: { campaign: 5 } })
+    const { conversions } = (await get(`${url}/admin/conversions/messages?stage=clicked`)).body
+    assert.partialDeepStrictEqual(conversions, [{ ref, stage: 'clicked' }])
+    await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
+    const erased = (await message(101)) as unknown as typeof shown
+    assert.deepEqual(
+      erased.statuses.map((each) => each.meta),
+      [undefined, undefined, undefined, undefined],
+      'the meta of the user is erased',
+    )
+  },
+)
+
+onEachEngine('an own lane records what apps, browsers and providers report about pushes', async (t, store) => {
+  const own: OwnDeliveryOptions = {
+    push: witness(({ ref, userId }) =>
+      userId === 'refused'
+        ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
+        : { category: 'successful', ref, rule: 'accepted' },
+    ),
+    suppression: 'none',
+    app: { secrets: [appSecret] },
+    receiptsFrom: [
+      {
+        name: 'pager',
+        header: 'authorization',
+        secret: 'Bearer of the pager',
+        id: '/id',
+        rules: [{ at: '/type', equals: 'delivered', status: 'delivered' }],
+      },
+    ],
+  }
+  const { url, enqueue, settled, message } = await start(t, own, { store, lanes: [lane('1')] })
+  await enqueue([111, 112, 113, 114].map((id) => element({ id })))
+  await enqueue([element({ id: 115, user_id: 'refused' })])
+  await settled()
+  const [app, browser, pager] = await Promise.all([111, 112, 113].map(async (id) => (await message(id)).ref as string))
+  const statuses = [{ push_id: app, status: 'clicked' }]
+  assert.deepEqual((await callApp(url, 'status', { statuses }, '1002')).body, { unknown: [app] }, 'another user')
+  assert.deepEqual((await callApp(url, 'status', { statuses })).body, { unknown: [] })
+  const token = receiptToken(appSecret, { brand: '1', ref: browser as string })
+  const receipt = { authorization: `Bearer ${token}` }
+  assert.equal((await post(`${url}/app/receipts`, { status: 'displayed' }, undefined, receipt)).status, 200)
+  const events = [
+    { id: pager, type: 'delivered' },
+    { id: 'no message', type: 'delivered' },
+  ]
+  const { body } = await post(`${url}/receipts/pager`, events, undefined, { authorization: 'Bearer of the pager' })
+  assert.deepEqual(body, { recorded: 1, ignored: 0, unknown: ['no message'] })
+  await until(async () => (await conversionsOf(url))[0]?.delivered === 3, { awaited: 'the reports are counted' })
+  assert.partialDeepStrictEqual(await conversionsOf(url), [
+    { lane: '1/push', sent: 4, delivered: 3, displayed: 2, clicked: 1, failed: 1 },
+  ])
+  assert.equal((await message(114)).status, 'sent')
+  assert.equal((await message(115)).status, 'failed')
+  const reported = (await message(112)).statuses as { status: string; meta: string }[]
+  assert.deepEqual(
+    reported.map(({ status }) => status),
+    ['sent', 'displayed'],
+  )
+  for (const { meta } of reported) assert.partialDeepStrictEqual(JSON.parse(meta), { activity: { id: 112 } })
+})
+
+onSqlite('a notification of an own lane that expires before it is seen has the status expired', async (t, store) => {
+  const own: OwnDeliveryOptions = { site: 'inbox', suppression: 'none' }
+  const { enqueue, settled, message } = await start(t, own, { store, lanes: [lane('1', 'site')] })
+  await enqueue([element({ id: 121 }, { expires_at: new Date(Date.now() + 600_000).toISOString() })], 'site')
+  await settled()
+  t.mock.method(clock, 'now', () => Date.now() + 900_000)
+  const statuses = await until(
+    async () => {
+      const found = ((await message(121)).statuses ?? []) as { status: string }[]
+      return found.length === 2 && found.map(({ status }) => status)
+    },
+    { awaited: 'the expiry is recorded' },
+  )
+  assert.deepEqual(statuses, ['delivered', 'expired'])
 })
 
 test('the texts of a user are erased from the send path too', async (t) => {

@@ -89,12 +89,12 @@ export async function startOperator(
 
 export async function startPlatform(
   t: TestContext,
-  options: Partial<PlatformOptions> & { lanes: LaneOptions[] },
+  { listen: at, ...options }: Partial<PlatformOptions> & { lanes: LaneOptions[]; listen?: ListenOptions },
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = await temporary(t)
   const platform = createPlatform({ store: `sqlite:${join(folder, 'platform.db')}`, keys: [adminKey], ...options })
   await platform.start()
-  const listening = await listen('platform', chain(platform.handler, platform.admin.handler))
+  const listening = await listen('platform', chain(platform.handler, platform.admin.handler), at)
   forgetDocument(listening.url)
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= platform.stop(5_000).then(() => listening.close(100)))

@@ -169,11 +169,13 @@ async function ownDelivery({
   site,
   suppression,
   app,
+  status,
   content,
   limits,
 }: NonNullable<PlatformConfig['own']>): Promise<OwnDeliveryOptions> {
+  const receipts = receiptsOf({ status, app })
   return {
-    ...(push && { push: await pushProvider(push, content, 'platform.own.push') }),
+    ...(push && { push: await pushProvider(push, content, 'platform.own.push', receipts) }),
     ...(site && { site: await siteProvider(site, 'platform.own.site') }),
     ...(suppression?.is === 'none' && { suppression: 'none' as const }),
     ...(suppression?.is === 'crm' && {
@@ -183,13 +185,20 @@ async function ownDelivery({
       },
     }),
     ...(app && { app: appOptions(app) }),
+    receiptsFrom: status.receipts_from,
     content,
     limits: { providerConcurrency: limits.provider_concurrency, providerTimeoutMs: limits.provider_timeout },
   }
 }
 
 /** Receipts of service workers. They need a secret of subscriber tokens: see check-consistency.ts. */
-function receiptsOf({ status, app }: OperatorConfig): WebPushOptions['receipts'] {
+function receiptsOf({
+  status,
+  app,
+}: {
+  readonly status?: { readonly receipts?: string | undefined } | undefined
+  readonly app?: { readonly secrets: readonly string[] } | undefined
+}): WebPushOptions['receipts'] {
   const secret = app?.secrets[0]
   if (status?.receipts === undefined || secret === undefined) return undefined
   return { url: `${status.receipts.replace(/\/+$/, '')}/app/receipts`, secret }

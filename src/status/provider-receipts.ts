@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { json, whole } from '../contract/documents/described.ts'
+import { type DescribedRoute, json, whole } from '../contract/documents/described.ts'
 import { valueAt } from '../contract/pointer.ts'
 import { shown } from '../contract/shown.ts'
 import type { MessageStatus } from '../contract/status.ts'
@@ -14,8 +14,8 @@ import { HttpError } from '../http/http-error.ts'
 import { addRoute, type Route } from '../http/route.ts'
 import { createWrongKeys } from '../http/wrong-keys.ts'
 import { clock } from '../runtime/clock.ts'
-import type { StatusChange, StatusRecorder } from '../status/recorder.ts'
 import { StoreUnavailable } from '../store/store-unavailable.ts'
+import type { StatusChange, StatusRecorder } from './recorder.ts'
 
 /** The receipts of one provider. Pointers are JSON Pointers. */
 export interface ProviderReceipts {
@@ -34,6 +34,18 @@ export interface ProviderReceipts {
   readonly rules: readonly { readonly at: string; readonly equals: string; readonly status: MessageStatus }[]
 }
 
+/** The route in the API documents. */
+export const receiptGroup = (setting: string, routes: readonly DescribedRoute[]) =>
+  routes.length === 0
+    ? []
+    : [
+        {
+          tag: 'Receipts',
+          says: `For the providers of ${setting}. The settings have the header and its value.`,
+          routes,
+        },
+      ]
+
 const bodyLimit = 1024 * 1024
 /** Most events in one body. */
 const mostEvents = 1_000
@@ -48,10 +60,12 @@ interface Parts {
   readonly receipts: readonly ProviderReceipts[]
   readonly brands: readonly string[]
   readonly recorder: Pick<StatusRecorder, 'record'>
+  /** The name of the setting of the receipts, for errors. */
+  readonly setting: string
 }
 
 /** @returns the description of the route, for the documents */
-export function providerReceiptRoute(app: FastifyInstance, { receipts, brands, recorder }: Parts) {
+export function providerReceiptRoute(app: FastifyInstance, { receipts, brands, recorder, setting }: Parts) {
   const params = Type.Object({ name: Type.String({ description: 'The name of the provider in the settings.' }) })
   const route: Route<ProviderReceipts, typeof params, never, never, typeof Answer> = {
     method: 'POST',
@@ -89,7 +103,7 @@ export function providerReceiptRoute(app: FastifyInstance, { receipts, brands, r
     if (verdict === 'wrong' || !found)
       throw new HttpError(
         401,
-        'no such provider, or a wrong secret: compare the address and the header with operator.status.receipts_from',
+        `no such provider, or a wrong secret: compare the address and the header with ${setting}`,
         undefined,
         { counted: true },
       )

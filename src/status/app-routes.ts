@@ -10,7 +10,7 @@ import { type AppRoute, appRoute, type ReceiptRoute } from '../http/app-access.t
 import { HttpError } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
 import { clock } from '../runtime/clock.ts'
-import type { StatusRecorder } from '../status/recorder.ts'
+import type { StatusRecorder } from './recorder.ts'
 
 /** A person's device cannot report that a message was sent, or that it failed. */
 const reported = ['delivered', 'displayed', 'opened', 'dismissed', 'clicked'] as const satisfies MessageStatus[]
