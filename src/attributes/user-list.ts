@@ -1,7 +1,7 @@
 // Reads the text of a user list: CSV or NDJSON. Ambiguous input is refused, because one of its readings could message a blocked user.
 
 import { parse } from 'csv-parse/sync'
-import { repeatedMember } from '../contract/repeated-member.ts'
+import { repeatedMember } from '../contract/members.ts'
 import { shown } from '../contract/shown.ts'
 import { sourceOf } from '../contract/source.ts'
 import { checkColumns } from '../runtime/csv-columns.ts'
@@ -84,7 +84,7 @@ function readNdjson(text: string, path: string): Row[] {
     if (line.trim() === '') continue
     try {
       const entries = Object.entries(JSON.parse(line) as Record<string, unknown>)
-      const repeated = repeatedMember(sourceOf(line.trim()), 0)
+      const repeated = repeatedMember(sourceOf(line.trim()))
       if (repeated !== undefined) throw new Error(`the member ${shown(repeated)} occurs twice`)
       rows.push({ line: i + 1, row: Object.fromEntries(entries.map(([name, value]) => [name, String(value)])) })
     } catch (error) {

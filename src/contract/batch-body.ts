@@ -1,15 +1,11 @@
 // A tolerant reader of the batch response record (§2.4; rows 9, 10 and 11). Ids are compared as text. If a number is too large
 // for a double, its digits are taken from the source text.
 
-import { cutElements } from './elements.ts'
 import { type Channel, identifierOf } from './endpoints.ts'
-import { idText } from './ids.ts'
-import { type JsonBody, readJsonBody } from './json-body.ts'
-import { findMembers, namesOf, spansFor } from './members.ts'
+import { digitsOf, isRawJson, parseExactly } from './exact-json.ts'
+import { readJsonBody } from './json-body.ts'
 import type { Category } from './outcome.ts'
-import { openObject } from './scan.ts'
 import { readError, readRef, readService } from './single-body.ts'
-import type { Source } from './source.ts'
 import { shortened } from './storable.ts'
 
 export interface Entry {
@@ -38,23 +34,22 @@ export function readBatchBody(body: Uint8Array | string, ids: readonly string[],
   const sent = new Set(ids)
   const entries = new Map<string, Entry>()
   const oddities = new Map<string, string[]>()
-  for (const [place, category] of categories.entries()) {
+  for (const category of categories) {
     const list = read.fields[category]
     if (list === undefined || list === null) continue
     if (!Array.isArray(list)) {
       addOddity(oddities, `${category} is not an array and was ignored`, readError(list) ?? '')
       continue
     }
-    const rounded = idTexts(list)
-    const hasNumber = list.some((item) => typeof refOf(item, channel) === 'number')
-    const exact = rounded && !hasNumber ? undefined : exactTexts(read, place, channel)
+    const needsDigits = list.some((item) => typeof refOf(item, channel) === 'number' || isRounded(idOf(item)))
+    const exact = needsDigits ? (parseExactly(read.source.text) as Readonly<Record<string, unknown[]>>)[category] : list
     for (const [n, item] of list.entries()) {
-      const id = (rounded ?? exact?.ids)?.[n]
+      const id = reportedId(idOf(exact?.[n]))
       if (id === undefined) addOddity(oddities, `items of ${category} without an id`, readError(item) ?? 'null')
       else if (!sent.has(id)) addOddity(oddities, 'unknown ids, ignored', id)
       else if (entries.has(id))
         addOddity(oddities, 'ids reported twice; successful counts before fatal, fatal before failed', id)
-      else entries.set(id, entryOf(category, item, readRef(refOf(item, channel), exact?.refs[n] ?? '')))
+      else entries.set(id, entryOf(category, item, readRef(refOf(exact?.[n], channel))))
     }
   }
   return { entries, warnings: [...oddities].map(([oddity, examples]) => warning(oddity, examples)) }
@@ -78,50 +73,18 @@ function entryOf(category: Category, item: unknown, ref: string | undefined): En
   }
 }
 
-/** The ids as text; undefined if JSON.parse rounded any of them. */
-function idTexts(list: readonly unknown[]): readonly (string | undefined)[] | undefined {
-  const texts: (string | undefined)[] = []
-  for (const item of list) {
-    const id = typeof item === 'object' && item !== null ? (item as { readonly id?: unknown }).id : item
-    if (typeof id === 'number') {
-      if (!Number.isSafeInteger(id)) return undefined
-      texts.push(String(id))
-    } else texts.push(typeof id === 'string' ? id : undefined)
-  }
-  return texts
+/** The id of an item. An item may be a bare id. */
+function idOf(item: unknown): unknown {
+  return typeof item === 'object' && item !== null && !isRawJson(item) ? (item as { readonly id?: unknown }).id : item
 }
 
-const places = namesOf(...categories)
-const itemNames = { push: namesOf('id', identifierOf.push), site: namesOf('id', identifierOf.site) }
+const isRounded = (id: unknown): boolean => typeof id === 'number' && !Number.isSafeInteger(id)
 
-interface ExactTexts {
-  readonly ids: (string | undefined)[]
-  /** The source texts of the identifiers. */
-  readonly refs: (string | undefined)[]
-}
-
-function exactTexts({ source, at }: JsonBody, place: number, channel: Channel): ExactTexts {
-  const spans = spansFor(places)
-  findMembers(source, at, places, spans)
-  const array = slice(source, spans[2 * place] as number, spans[2 * place + 1] as number)
-  const { starts, ends } = cutElements(array)
-  const names = itemNames[channel]
-  const found = spansFor(names)
-  const exact: ExactTexts = { ids: [], refs: [] }
-  for (const [n, start] of starts.entries()) {
-    const isObject = array.units[start] === openObject
-    if (isObject) findMembers(array, start, names, found)
-    const textAt = (place: number): string | undefined =>
-      found[place] === -1 ? undefined : array.text.slice(found[place], found[place + 1])
-    const id = isObject ? textAt(0) : array.text.slice(start, ends[n])
-    exact.ids.push(id === undefined ? undefined : idText(id))
-    exact.refs.push(isObject ? textAt(2) : undefined)
-  }
-  return exact
-}
-
-function slice({ text, units, intact, wellFormed }: Source, start: number, end: number): Source {
-  return { text: text.slice(start, end), units: units.subarray(start, end), intact, wellFormed }
+/** The text by which ids are compared (row 2): 1.0 is 1. */
+function reportedId(id: unknown): string | undefined {
+  const digits = digitsOf(id)
+  if (digits === undefined) return typeof id === 'string' ? id : undefined
+  return Number.isSafeInteger(Number(digits)) ? String(Number(digits)) : digits
 }
 
 function addOddity(oddities: Map<string, string[]>, oddity: string, example: string): void {

@@ -1,5 +1,6 @@
 // The content of a message. The interface does not define its fields (§2.1), so JSON Pointers locate them (row 4).
 
+import { isRawJson, parseExactly } from './exact-json.ts'
 import { readExpiry } from './expiry.ts'
 import { valueAt } from './pointer.ts'
 
@@ -217,19 +218,6 @@ function parseElement(text: string, { data, overrides }: ContentMapping): unknow
   const element: unknown = JSON.parse(text)
   const passesNumbers = valueAt(element, data) !== undefined || valueAt(element, overrides) !== undefined
   return passesNumbers && longNumber.test(text) ? parseExactly(text) : element
-}
-
-const parseExactly = (text: string): unknown =>
-  JSON.parse(text, keepDigits as (this: unknown, key: string, value: unknown) => unknown)
-
-const { rawJSON: rawJson, isRawJSON: isRawJson } = JSON as unknown as {
-  rawJSON(text: string): object
-  isRawJSON(value: unknown): boolean
-}
-
-function keepDigits(_key: string, value: unknown, context: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context.source === undefined || String(value) === context.source) return value
-  return rawJson(context.source)
 }
 
 function wrongType(name: string, pointer: string, expected: string, value: unknown): string {

@@ -28,7 +28,8 @@ export function cutElements({ units }: Source): Cut {
 
   let at = skipSpace(units, 0)
   if (at === units.length) return cut('the body is empty: send a JSON array of activity request records')
-  if (units[at] !== openArray) return cut('the body must be a JSON array of activity request records')
+  if (units[at] !== openArray)
+    return cut('the body must be a JSON array of activity request records: send a single record to …/single')
   at = skipSpace(units, at + 1)
   let stop = at
   if (units[at] !== closeArray) {

@@ -1,7 +1,5 @@
 // Rows 1 and 2 of docs/open-points.md: the valid identifiers, which keep every digit.
 
-import type { Units } from './scan.ts'
-
 const largest = '9223372036854775807'
 export const integerWords = `an integer from 0 to ${largest}, written in digits alone`
 
@@ -11,28 +9,8 @@ export const mostId = 128
 export const mostText = 255
 
 /**
- * Whether this part of the JSON text is an integer of row 1: 0 and 9223372036854775807 are; -1, 1.0, 1e3 and 9223372036854775808
- * are not. The text must be valid JSON, so it has no leading zeros.
+ * Whether the JSON text is an integer of row 1: 0 and 9223372036854775807 are; -1, 1.0, 1e3 and 9223372036854775808 are not.
  */
-export function isInteger(units: Units, start: number, end: number): boolean {
-  const digits = end - start
-  if (digits < 1 || digits > largest.length) return false
-  for (let i = start; i < end; i++) {
-    const unit = units[i] as number
-    if (unit < 48 || unit > 57) return false
-  }
-  return digits < largest.length || isAtMostLargest(units, start)
-}
-
-function isAtMostLargest(units: Units, start: number): boolean {
-  for (let i = 0; i < largest.length; i++) {
-    const difference = (units[start + i] as number) - largest.charCodeAt(i)
-    if (difference !== 0) return difference < 0
-  }
-  return true
-}
-
-/** The same check for a complete text. */
 export function isIntegerText(text: string): boolean {
   return (
     /^(0|[1-9][0-9]*)$/.test(text) &&

@@ -1,6 +1,6 @@
 // Reads the body of an answer as a JSON object. The body is untrusted input.
 
-import { isDeep, mostLevels, openObject, skipSpace } from './scan.ts'
+import { endOfValue, mostLevels, openObject, skipSpace } from './scan.ts'
 import { type Source, sourceOf } from './source.ts'
 import { shortened } from './storable.ts'
 
@@ -18,7 +18,7 @@ export function readJsonBody(body: Uint8Array | string): JsonBody | string {
   const at = skipSpace(source.units, 0)
   if (at === source.text.length) return 'it is empty'
   if (source.units[at] !== openObject) return 'it is not a JSON object'
-  if (isDeep(source.text, source.units, at, source.text.length)) return `it is nested deeper than ${mostLevels} levels`
+  if (endOfValue(source.units, at) < 0) return `it is nested deeper than ${mostLevels} levels`
   try {
     return { source, at, fields: JSON.parse(source.text) as Record<string, unknown> }
   } catch (error) {

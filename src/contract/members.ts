@@ -1,114 +1,63 @@
-// Finds the source text of an object's members. It keeps exact digits, unlike JSON.parse, which turns 9007199254740993 into ...992.
+// The members of an object as source text. Unlike JSON.parse, which turns 9007199254740993 into ...992, it keeps all digits, and
+// unlike the `context.source` of its reviver it also has the text of objects, and names that occur twice.
 
-import {
-  backslash,
-  closeObject,
-  colon,
-  comma,
-  endOfValue,
-  openObject,
-  quote,
-  skipSpace,
-  space,
-  trimEnd,
-  type Units,
-} from './scan.ts'
+import { backslash, comma, endOfValue, openObject, quote, skipColon, skipSpace, trimEnd } from './scan.ts'
 import type { Source } from './source.ts'
 
-/** The names to find, indexed by length: no two may have the same length. */
-export interface Names {
-  readonly list: readonly string[]
-  readonly byLength: readonly ({ readonly index: number; readonly units: Uint8Array } | undefined)[]
-}
-
-export function namesOf(...list: readonly string[]): Names {
-  const byLength = new Array<Names['byLength'][number]>(32).fill(undefined)
-  for (const [index, name] of list.entries()) {
-    if (byLength[name.length]) throw new Error(`two names have ${name.length} characters: search for them separately`)
-    byLength[name.length] = { index, units: Buffer.from(name, 'latin1') }
-  }
-  return { list, byLength }
-}
-
-/** The start and the end of each name's value, at 2n and 2n+1 for name n; -1 if it is missing. */
-export type Spans = Int32Array
-
-export function spansFor(names: Names): Spans {
-  return new Int32Array(names.list.length * 2).fill(-1)
-}
-
 /**
- * Finds the values of `names` in the object that opens at `at`. As in JSON.parse, the last of several equal names wins, and names
- * may contain escapes.
- *
- * @param onRepeated called with the index of a name that occurs again
- * @returns the position after the object; -1 if it is not well-formed (`spans` then has the members before the error)
+ * Calls `found` with each member of the object that opens at `at`: its name, and the start and the end of its value. Of equal names
+ * the last one counts, as in JSON.parse. If the object is not valid JSON, the members before the error are found.
  */
 export function findMembers(
   { text, units }: Source,
   at: number,
-  names: Names,
-  spans: Spans,
-  onRepeated?: (name: number) => void,
-): number {
-  for (let n = 0; n < spans.length; n++) spans[n] = -1
-  if (units[at] !== openObject) return -1
+  found: (name: string, start: number, end: number) => void,
+): void {
+  if (units[at] !== openObject) return
   let i = skipSpace(units, at + 1)
-  if (units[i] === closeObject) return i + 1
-  for (;;) {
-    if (units[i] !== quote) return -1
-    const key = ++i
-    let unit = units[i]
-    while (unit !== quote) {
-      if (unit === backslash) i++
-      unit = units[++i]
-      if (unit === undefined) return -1
+  while (units[i] === quote) {
+    let end = i + 1
+    let escaped = false
+    for (; units[end] !== quote; end++) {
+      if (end >= units.length) return
+      if (units[end] !== backslash) continue
+      escaped = true
+      end++
     }
-    const name = nameAt(text, units, key, i, names)
-    if (units[++i] !== colon) i = skipSpace(units, i)
-    if (units[i] !== colon) return -1
-    if ((units[++i] as number) <= space) i = skipSpace(units, i)
-    const value = i
-    i = endOfMember(units, value)
-    const end = (units[i - 1] as number) <= space ? trimEnd(units, i) : i
-    if (name !== -1) {
-      if (spans[2 * name] !== -1) onRepeated?.(name)
-      spans[2 * name] = value
-      spans[2 * name + 1] = end
-    }
-    unit = units[i]
-    if (unit === closeObject) return i + 1
-    if (unit !== comma) return -1
-    if ((units[++i] as number) <= space) i = skipSpace(units, i)
+    const start = skipColon(units, end)
+    if (start === -1) return
+    const after = endOfValue(units, start)
+    const next = after < 0 ? ~after : after
+    found(escaped ? unescapeName(text.slice(i, end + 1)) : text.slice(i + 1, end), start, trimEnd(units, next))
+    if (units[next] !== comma) return
+    i = skipSpace(units, next + 1)
   }
 }
 
-/** endOfValue() with a fast path for numbers and short strings, which most members are. */
-function endOfMember(units: Units, at: number): number {
-  let i = at
-  let unit = units[i]
-  if (unit === quote) {
-    unit = units[++i]
-    while (unit !== quote && unit !== backslash && unit !== undefined) unit = units[++i]
-    unit = units[++i]
-  } else while (unit !== undefined && unit >= 48 && unit <= 57) unit = units[++i]
-  if (unit === comma || unit === closeObject) return i
-  const found = endOfValue(units, at)
-  return found < 0 ? ~found : found
+/**
+ * The source text of each value, by name.
+ *
+ * @example memberTexts(sourceOf('{"id":1.0}')).get('id') // '1.0'
+ */
+export function memberTexts(source: Source, at = 0): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  findMembers(source, at, (name, start, end) => texts.set(name, source.text.slice(start, end)))
+  return texts
 }
 
-function nameAt(text: string, units: Units, start: number, end: number, names: Names): number {
-  const name = names.byLength[end - start]
-  if (name !== undefined) {
-    const expected = name.units
-    let j = 0
-    while (j < expected.length && units[start + j] === expected[j]) j++
-    if (j === expected.length) return name.index
-  }
-  for (let i = start; i < end; i++) {
-    if (units[i] === backslash) return names.list.indexOf(unescapeName(text.slice(start - 1, end + 1)))
-  }
-  return -1
+/**
+ * A name that occurs twice. Parsers disagree about such an object: most take the last value, some the first (RFC 8259 §4, row 42).
+ *
+ * @example repeatedMember(sourceOf('{"id":1,"i\\u0064":2}')) // 'id'
+ */
+export function repeatedMember(source: Source): string | undefined {
+  const names = new Set<string>()
+  let repeated: string | undefined
+  findMembers(source, 0, (name) => {
+    if (names.has(name)) repeated ??= name
+    names.add(name)
+  })
+  return repeated
 }
 
 function unescapeName(quoted: string): string {

@@ -1,6 +1,6 @@
 // JSON Pointers (RFC 6901) into a request element. They come from the configuration.
 
-const { isRawJSON: isRawJson } = JSON as unknown as { isRawJSON(value: unknown): boolean }
+import { isRawJson } from './exact-json.ts'
 
 /**
  * The value at a JSON Pointer; undefined if it does not exist.

@@ -10,8 +10,6 @@ export const closeArray = 93
 export const openObject = 123
 export const closeObject = 125
 export const colon = 58
-/** Outside of strings, valid JSON has only white space at or below this code. */
-export const space = 32
 
 /** An element nested deeper than this is refused, so that recursive code cannot exhaust the stack. */
 export const mostLevels = 100
@@ -34,16 +32,6 @@ export function trimEnd(units: Units, end: number): number {
 export function skipColon(units: Units, key: number): number {
   const at = skipSpace(units, key + 1)
   return units[at] === colon ? skipSpace(units, at + 1) : -1
-}
-
-/** @returns the position of the quote that closes the string opened at `at`; the length if there is none */
-export function endOfString(units: Units, at: number): number {
-  for (let i = at + 1; i < units.length; i++) {
-    const unit = units[i]
-    if (unit === quote) return i
-    if (unit === backslash) i++
-  }
-  return units.length
 }
 
 /**
@@ -75,25 +63,6 @@ export function endOfValue(units: Units, at: number): number {
   }
   if (i > length) i = length
   return deepest > mostLevels ? ~i : i
-}
-
-/** Like indexOf(), but returns the length if there is no match, so that positions can be compared. */
-export function indexFrom(text: string, search: string, from: number): number {
-  const found = text.indexOf(search, from)
-  return found === -1 ? text.length : found
-}
-
-/** Whether the value between start and end is nested deeper than mostLevels. It is scanned only if it has many opening brackets. */
-export function isDeep(text: string, units: Units, start: number, end: number): boolean {
-  if (end - start <= 2 * mostLevels) return false
-  const value = text.slice(start, end) // so that the search ends at the end of the value
-  return count(value, '{') + count(value, '[') > mostLevels && endOfValue(units.subarray(start, end), 0) < 0
-}
-
-function count(text: string, search: string): number {
-  let found = 0
-  for (let i = text.indexOf(search); i !== -1 && found <= mostLevels; i = text.indexOf(search, i + 1)) found++
-  return found
 }
 
 export function isSpace(unit: number | undefined): boolean {

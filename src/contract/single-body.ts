@@ -2,9 +2,9 @@
 
 import type { Channel } from './endpoints.ts'
 import { identifierOf } from './endpoints.ts'
+import { digitsOf, parseExactly } from './exact-json.ts'
 import { isIntegerText, isPlain, mostText } from './ids.ts'
 import { readJsonBody } from './json-body.ts'
-import { findMembers, namesOf, spansFor } from './members.ts'
 import { shown } from './shown.ts'
 import { shortened } from './storable.ts'
 
@@ -14,20 +14,14 @@ export interface SingleBody {
   readonly service: string | undefined
 }
 
-const identifiers = { push: namesOf('push_id'), site: namesOf('site_notification_id') }
-
 /** Never throws: a missing or unreadable field is undefined. */
 export function readSingleBody(body: Uint8Array | string, channel: Channel): SingleBody {
   const read = readJsonBody(body)
   if (typeof read === 'string') return { ref: undefined, error: undefined, service: undefined }
-  const { source, at, fields } = read
-  const value = fields[identifierOf[channel]]
-  const error = readError(fields.error)
-  const service = readService(fields.service)
-  if (typeof value !== 'number') return { ref: readRef(value), error, service }
-  const spans = spansFor(identifiers[channel])
-  findMembers(source, at, identifiers[channel], spans)
-  return { ref: readRef(value, source.text.slice(spans[0], spans[1])), error, service }
+  const { source, fields } = read
+  const name = identifierOf[channel]
+  const value = typeof fields[name] === 'number' ? (parseExactly(source.text) as typeof fields)[name] : fields[name]
+  return { ref: readRef(value), error: readError(fields.error), service: readService(fields.service) }
 }
 
 /**
@@ -35,10 +29,11 @@ export function readSingleBody(body: Uint8Array | string, channel: Channel): Sin
  * integers of row 1, with every digit: a wrong identifier would be worse than none. The same rule applies in answers, in the
  * status webhook and in polled pages (row 47).
  *
- * @param json the source text, for a number
+ * @param value of parseExactly()
  */
-export function readRef(value: unknown, json = ''): string | undefined {
-  if (typeof value === 'number') return isIntegerText(json) ? json : undefined
+export function readRef(value: unknown): string | undefined {
+  const digits = digitsOf(value)
+  if (digits !== undefined) return isIntegerText(digits) ? digits : undefined
   return typeof value === 'string' && value !== '' && isPlain(value, mostText) ? value : undefined
 }
 

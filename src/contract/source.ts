@@ -11,24 +11,22 @@ export interface Source {
    * the syntax of JSON is ASCII, but it must not be used as content.
    */
   readonly intact: boolean
-  /** Whether the text has no lone surrogates, except as escapes. UTF-8 has none. */
-  readonly wellFormed: boolean
 }
 
 /** Decodes a body. A byte order mark is ignored, as RFC 8259 §8.1 permits. */
 export function sourceOf(body: Uint8Array | string): Source {
   if (typeof body === 'string') {
-    return sourceOfText(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body, body.isWellFormed())
+    return sourceOfText(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body)
   }
   const whole = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const bytes = whole[0] === 0xef && whole[1] === 0xbb && whole[2] === 0xbf ? whole.subarray(3) : whole
-  if (isAscii(bytes)) return { text: bytes.toString('latin1'), units: bytes, intact: true, wellFormed: true }
-  if (isUtf8(bytes)) return sourceOfText(bytes.toString('utf8'), true)
-  return { text: bytes.toString('latin1'), units: bytes, intact: false, wellFormed: true }
+  if (isAscii(bytes)) return { text: bytes.toString('latin1'), units: bytes, intact: true }
+  if (isUtf8(bytes)) return sourceOfText(bytes.toString('utf8'))
+  return { text: bytes.toString('latin1'), units: bytes, intact: false }
 }
 
-function sourceOfText(text: string, wellFormed: boolean): Source {
+function sourceOfText(text: string): Source {
   const units = new Uint16Array(text.length)
   Buffer.from(units.buffer).write(text, 'utf16le')
-  return { text, units, intact: true, wellFormed }
+  return { text, units, intact: true }
 }

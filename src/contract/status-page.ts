@@ -4,7 +4,7 @@
 import { Type } from 'typebox'
 import { plainText } from './documents/described.ts'
 import { readJsonBody } from './json-body.ts'
-import { findMembers, namesOf, spansFor } from './members.ts'
+import { memberTexts } from './members.ts'
 import { MessageStatusRecord, mostStatusRecords, type ReadStatus, readStatusArray } from './status-record.ts'
 
 /** The longest cursor. A cursor is opaque to the platform. */
@@ -37,8 +37,6 @@ export function statusPageJson(records: readonly string[], next: string): string
   return `{"records":[${records.join(',')}],"next":${JSON.stringify(next)}}`
 }
 
-const recordsName = namesOf('records')
-
 /**
  * Reads a page. An invalid record does not affect the others.
  *
@@ -51,9 +49,7 @@ export function readStatusPage(body: Uint8Array | string): ReadStatusPage | stri
   if (!isCursor(next)) return `next is not a cursor: it must be a string of 1 to ${mostCursor} characters`
   if (!Array.isArray(records)) return 'records is missing: the page must have an array of this name'
   if (records.length === 0) return { records: [], next }
-  const spans = spansFor(recordsName)
-  findMembers(json.source, json.at, recordsName, spans)
-  const read = readStatusArray(json.source.text.slice(spans[0], spans[1]))
+  const read = readStatusArray(memberTexts(json.source, json.at).get('records') as string)
   return typeof read === 'string' ? `records cannot be read: ${read}` : { records: read, next }
 }
 

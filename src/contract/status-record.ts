@@ -4,12 +4,11 @@ import { type Static, Type } from 'typebox'
 import { nullable, plainText } from './documents/described.ts'
 import { cutElements } from './elements.ts'
 import { type Channel, identifierOf } from './endpoints.ts'
-import { mostText } from './ids.ts'
+import { isIntegerText, mostText } from './ids.ts'
 import { readJsonBody } from './json-body.ts'
-import { findMembers, namesOf, spansFor } from './members.ts'
+import { memberTexts } from './members.ts'
 import { createMismatch } from './mismatch.ts'
 import { openArray, skipSpace } from './scan.ts'
-import { readRef } from './single-body.ts'
 import { sourceOf } from './source.ts'
 import { type MessageStatus, messageStatuses } from './status.ts'
 import { shortened, unstorable } from './storable.ts'
@@ -108,7 +107,6 @@ export function readStatusArray(text: string): readonly ReadStatus[] | string {
   return starts.map((start, n) => readStatus(text.slice(start, ends[n])))
 }
 
-const names = namesOf('meta', identifierOf.push, identifierOf.site)
 const mismatch = createMismatch(MessageStatusRecord, 'the record')
 
 /** Reads one record from its source text. */
@@ -116,9 +114,8 @@ export function readStatus(text: string): ReadStatus {
   const invalid = (why: string): InvalidStatus => ({ invalid: why, text: shortened(text, 500) })
   const json = readJsonBody(text)
   if (typeof json === 'string') return invalid(`the record cannot be read: ${json}`)
-  const spans = spansFor(names)
-  findMembers(json.source, json.at, names, spans)
-  const fields = withTexts(json.fields, (place) => json.source.text.slice(spans[2 * place], spans[2 * place + 1]))
+  const texts = memberTexts(json.source, json.at)
+  const fields = withTexts(json.fields, texts)
   const wrong = mismatch(fields)
   if (wrong !== undefined) return invalid(wrong)
   const found = unstorable(text)
@@ -129,7 +126,7 @@ export function readStatus(text: string): ReadStatus {
   if ((push ?? null) !== null && (site ?? null) !== null)
     return invalid('push_id and site_notification_id are both given: give one of them')
   const channel = (push ?? null) === null ? 'site' : 'push'
-  const meta = spans[0] === -1 ? null : json.source.text.slice(spans[0], spans[1])
+  const meta = texts.get('meta') ?? null
   return {
     channel,
     ref: (push ?? site) as string,
@@ -142,10 +139,8 @@ export function readStatus(text: string): ReadStatus {
 /** The fields, in which an identifier that is an integer is replaced by its digits (row 47). */
 function withTexts(
   fields: Readonly<Record<string, unknown>>,
-  textAt: (place: number) => string,
+  texts: ReadonlyMap<string, string>,
 ): Readonly<Record<string, unknown>> {
-  const numbers = [identifierOf.push, identifierOf.site].flatMap((name, i) =>
-    typeof fields[name] === 'number' ? [[name, readRef(fields[name], textAt(i + 1)) ?? fields[name]] as const] : [],
-  )
-  return numbers.length === 0 ? fields : { ...fields, ...Object.fromEntries(numbers) }
+  const numbers = [identifierOf.push, identifierOf.site].filter((name) => isIntegerText(texts.get(name) ?? ''))
+  return { ...fields, ...Object.fromEntries(numbers.map((name) => [name, texts.get(name)])) }
 }

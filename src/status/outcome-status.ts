@@ -1,7 +1,7 @@
 // The first status of a message: the outcome of its send, with the meta of its request.
 
 import type { Channel } from '../contract/endpoints.ts'
-import { findMembers, namesOf, spansFor } from '../contract/members.ts'
+import { memberTexts } from '../contract/members.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { sourceOf } from '../contract/source.ts'
 import type { MessageStatus } from '../contract/status.ts'
@@ -49,18 +49,13 @@ export function outcomeStatus(
   return { brand, channel, userId, ref, status, at, meta: metaOf(message) }
 }
 
-const names = namesOf('activity', 'meta')
-
 /** Row 25. The tracking headers of a batch belong to no single message, so they are left out. */
 function metaOf({ text, part, context: { tracking } }: SentMessage): string {
-  const source = sourceOf(text)
-  const spans = spansFor(names)
-  findMembers(source, 0, names, spans)
+  const texts = memberTexts(sourceOf(text))
   const isSingle = part === undefined || part.of.text === text
-  const meta = spans[2] === -1 ? undefined : text.slice(spans[2], spans[3])
   return statusMeta({
-    activity: text.slice(spans[0], spans[1]),
+    activity: texts.get('activity') ?? '',
     headers: isSingle && tracking ? JSON.stringify(tracking) : undefined,
-    meta,
+    meta: texts.get('meta'),
   })
 }

@@ -308,6 +308,18 @@ test('bytes that are not UTF-8 make only their item invalid', () => {
   assert.deepEqual([neighbour.id, neighbour.brandId, neighbour.element.title], ['3', '2', 'Grüße'])
 })
 
+test('the id of a body that is not UTF-8 is found after white space', () => {
+  const broken = Buffer.from(` ${full('2', 1).replace('Hello', '\u00c3')}`, 'latin1')
+  assert.equal(readSingle(broken).idJson, '2')
+})
+
+test('the text of a batch is kept if one item is not JSON, but not if it cannot be stored', () => {
+  const withItem = (item: string) => readBatch(`[${first},${item}]`) as { readonly text?: string }
+  assert.equal(withItem('{"a":}').text, `[${first},{"a":}]`)
+  assert.equal(withItem('{"a":"\0"}').text, undefined)
+  assert.equal(withItem('{"a":"\ud800"}').text, undefined)
+})
+
 test('text beyond ASCII is read unchanged', () => {
   const text = full('2', 1).replace('1001', 'ünï-✓-😀').replace('Hello', '你好 😀')
   const item = readBetweenValid(text) as Activity

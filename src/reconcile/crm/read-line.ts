@@ -2,7 +2,7 @@
 
 import { parse } from 'csv-parse/sync'
 import { isPrintable, mostText } from '../../contract/ids.ts'
-import { repeatedMember } from '../../contract/repeated-member.ts'
+import { repeatedMember } from '../../contract/members.ts'
 import { shown } from '../../contract/shown.ts'
 import { sourceOf } from '../../contract/source.ts'
 import { checkColumns } from '../../runtime/csv-columns.ts'
@@ -30,7 +30,7 @@ export function readNdjsonLine(line: string, context: LineContext): ReadLine {
     return { invalid: `not JSON: ${(error as Error).message}` }
   }
   if (typeof record !== 'object' || record === null || Array.isArray(record)) return { invalid: 'not a JSON object' }
-  const repeated = repeatedMember(sourceOf(line.trim()), 0)
+  const repeated = repeatedMember(sourceOf(line.trim()))
   if (repeated !== undefined) return { invalid: `the member ${shown(repeated)} occurs twice` }
   return readRecord(record as Record<string, unknown>, context)
 }
