@@ -1,5 +1,6 @@
 // The target devices of a message: all devices of its user, or the named targets that belong to this user now (docs/decisions.md).
 
+import { cleanToken } from '../contract/device-token.ts'
 import type { Failed } from '../contract/outcome.ts'
 import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
@@ -107,7 +108,7 @@ function selectTargets(
   for (const token of tokens) {
     const holder = holders.get(token)
     if (holder === undefined && unregistered)
-      devices.set(token, { ...unregistered, brand, userId, token, linkedAt: '' })
+      devices.set(token, { ...unregistered, brand, userId, token: cleanToken(token), linkedAt: '' })
     else if (holder === undefined) refused.push({ token, outcome: neverLinked })
     else if (holder === 'nobody') refused.push({ token, outcome: unlinked })
     else if (holder.brand !== brand || holder.userId !== userId) refused.push({ token, outcome: ofAnotherUser })

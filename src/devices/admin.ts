@@ -22,15 +22,14 @@ import { readTimestamp, rfc3339 } from '../contract/timestamp.ts'
 import type { AccessKey } from '../http/access.ts'
 import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
-import { type DeviceEvent, eventsOf, type Judge } from './device-event.ts'
+import { type DeviceEvent, eventsOf, type Reading } from './device-event.ts'
 import { countChanges, noChanges } from './intake.ts'
 import type { Registry } from './registry.ts'
 import type { RemovalCursor, RemovalFilter } from './removals/removals.ts'
 import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from './shown.ts'
 
-export interface DeviceAdmin {
+export interface DeviceAdmin extends Pick<Reading, 'judge' | 'reaches'> {
   readonly registry: Registry
-  readonly judge?: Judge | undefined
 }
 
 const maxRecords = 1_000
@@ -124,7 +123,7 @@ export function deviceReads(registryOf: (brand: string) => Registry): readonly A
   ]
 }
 
-export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRoute[] {
+export function deviceWrites({ registry, ...checks }: DeviceAdmin): readonly AdminRoute[] {
   return [
     ...(['link', 'unlink'] as const).map((what) =>
       adminRoute({
@@ -135,7 +134,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
         bodies: deviceRecords,
         largeBody: true,
         gives: DevicesAnswer,
-        handler: (request, key) => storeRecords(request, key, { registry, what, judge }),
+        handler: (request, key) => storeRecords(request, key, { registry, what, ...checks }),
       }),
     ),
     adminRoute({
@@ -169,7 +168,7 @@ export function deviceWrites({ registry, judge }: DeviceAdmin): readonly AdminRo
 async function storeRecords(
   request: FastifyRequest,
   key: AccessKey,
-  { registry, what, judge }: DeviceAdmin & { readonly what: 'link' | 'unlink' },
+  { registry, ...reading }: DeviceAdmin & Pick<Reading, 'what'>,
 ): Promise<DevicesAnswer> {
   const { single, records } = recordsIn(bodyOf(request), request.headers['content-type'] ?? '')
   if (records.length > maxRecords)
@@ -177,7 +176,7 @@ async function storeRecords(
   const answer: DevicesAnswer = { ...noChanges(), refused_count: 0, refused: [] }
   const events: DeviceEvent[] = []
   for (const [i, record] of records.entries()) {
-    const read = readRecord(record, key, what, judge)
+    const read = readRecord(record, key, reading)
     if (!('invalid' in read)) events.push(...read)
     else if (single) throw new HttpError(read.status ?? 400, read.invalid)
     else answer.refused.push({ line: i + 1, error: read.invalid })
@@ -195,15 +194,14 @@ interface Invalid {
 function readRecord(
   record: unknown,
   key: AccessKey,
-  what: 'link' | 'unlink',
-  judge: Judge | undefined,
+  reading: Omit<Reading, 'brand'>,
 ): readonly DeviceEvent[] | Invalid {
   if (record instanceof UnreadableRecord) return { invalid: record.reason }
   const invalid = mismatch(record)
   if (invalid !== undefined) return { invalid }
   const valid = record as Static<typeof BrandedRecord>
   try {
-    return eventsOf(valid, { what, brand: brandOf(valid.brand, key), judge })
+    return eventsOf(valid, { ...reading, brand: brandOf(valid.brand, key) })
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     return { invalid: error.message, status: error.status }

@@ -1,6 +1,7 @@
 // Converts a record of row 18 to events, one for each of its devices, which the registry stores.
 
 import { mostToken, type OwnDeviceRecord, type OwnTokenRecord } from '../contract/device-events.ts'
+import { cleanToken, tokenFault } from '../contract/device-token.ts'
 import { readTimestamp, type Timestamp } from '../contract/timestamp.ts'
 import type { Device, DeviceKind } from './device.ts'
 import { deviceId } from './identity.ts'
@@ -115,11 +116,19 @@ const providers: Readonly<Record<string, 'firebase' | 'apns' | 'webpush'>> = {
 }
 const customName = /^(?:http:)?([a-z0-9][a-z0-9._-]{0,58})$/
 
-/** Reads provider, kind and environment of a token. An error text starts with the name of the property: '.kind is not …'. */
+/** Reads token, provider, kind and environment. An error text starts with the name of the property: '.kind is not …'. */
 export function describe(given: OwnTokenRecord, what: Reading['what']): Described | { readonly invalid: string } {
-  const name = given.provider.toLowerCase()
+  const described = readProvider(given, what)
+  // An unlink of a text that is no token changes nothing. A subscription was read with its own rule.
+  if ('invalid' in described || what === 'unlink' || described.kind === 'webpush') return described
+  const fault = tokenFault(described.kind, described.token)
+  return fault === undefined ? described : { invalid: `.token ${fault}` }
+}
+
+function readProvider(given: OwnTokenRecord, what: Reading['what']): Described | { readonly invalid: string } {
+  const name = given.provider.trim().toLowerCase()
   const app = given.app ?? ''
-  const plain = { token: given.token, app, environment: '' } as const
+  const plain = { token: cleanToken(given.token), app, environment: '' } as const
   switch (Object.hasOwn(providers, name) ? providers[name] : undefined) {
     case 'firebase': {
       const kind = given.kind ?? 'fcm_token'

@@ -1,14 +1,15 @@
 // The key of a device. The text of a token cannot be the key, because the same token may be written in several forms.
 
 import { hash } from 'node:crypto'
+import { cleanToken } from '../contract/device-token.ts'
 
 /**
  * Returns the key of a device in our tables: 43 characters for a token of any length. The key may be shown and logged, because
  * the token cannot be derived from it.
  *
  * The rule does not depend on the provider, because a message names its target by the token alone (row 4). The key is made
- * from the endpoint of a Web Push subscription (new keys for an endpoint are the same browser), from the lower-case form of a
- * hexadecimal token (APNs), and from the unchanged text of any other token.
+ * from the endpoint of a Web Push subscription (new keys for an endpoint are the same browser), and from the clean text of any
+ * other token.
  *
  * @example deviceId(subscriptionJson) === deviceId('https://push.example/send/abc')
  */
@@ -19,10 +20,11 @@ export function deviceId(token: string): string {
 /** The key of a device, computed only if the device does not contain it. */
 export const idOf = ({ id, token }: { readonly id?: string; readonly token: string }): string => id ?? deviceId(token)
 
-function canonicalToken(token: string): string {
+function canonicalToken(text: string): string {
+  const token = cleanToken(text)
   if (token.startsWith('{')) return endpointOf(token) ?? token
   if (/^https?:/i.test(token)) return normalizeUrl(token)
-  return /^[0-9a-f]{64,}$/i.test(token) ? token.toLowerCase() : token
+  return token
 }
 
 function endpointOf(json: string): string | undefined {

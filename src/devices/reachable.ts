@@ -28,6 +28,19 @@ export function reachable(
   }
 }
 
+/**
+ * The check for links by the operator's services: refuses a provider of a name that nobody configured. A service for a built-in kind,
+ * an app or an environment may be configured later.
+ */
+export function isProviderKnown(...[services, publishing]: Parameters<typeof reachable>): (device: Device) => boolean {
+  const reaches = reachable(services, publishing)
+  const unconfigured = services.length === 0 && publishing.length === 0
+  return (device) => {
+    const { app: _app, environment: _environment, ...rest } = device
+    return unconfigured || builtIn.includes(device.kind) || reaches(device) || reaches(rest)
+  }
+}
+
 /** The values of the metric label `kind`: the built-in kinds, and one for each push service. */
 export const knownKinds = (services: readonly { readonly name: string }[]): readonly DeviceKind[] => [
   ...builtIn,

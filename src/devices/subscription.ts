@@ -11,6 +11,8 @@ export function readSubscription(text: string): { readonly token: string } | { r
   let value: unknown
   try {
     value = JSON.parse(text)
+    // A page may have called JSON.stringify twice.
+    if (typeof value === 'string') value = JSON.parse(value)
   } catch {
     return { invalid: 'is not the JSON text of a PushSubscription: send JSON.stringify(subscription)' }
   }

@@ -8,7 +8,7 @@ import { deliveryRetention } from '../delivery/retention.ts'
 import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { createSuppression } from '../delivery/suppress.ts'
 import { deviceReads, deviceWrites } from '../devices/admin.ts'
-import { knownKinds } from '../devices/reachable.ts'
+import { isProviderKnown, knownKinds } from '../devices/reachable.ts'
 import type { Registry } from '../devices/registry.ts'
 import { createRemovalKeeper } from '../devices/removals/keeper.ts'
 import { removalRoutes } from '../devices/removals/routes.ts'
@@ -185,7 +185,11 @@ async function composeOn(
     ...messageRoutes({ database, brands, statuses: recorder }),
     ...(removals ? removalRoutes(removals) : []),
     ...deviceReads(() => registry),
-    ...deviceWrites({ registry, judge: options.judgeDevice }),
+    ...deviceWrites({
+      registry,
+      judge: options.judgeDevice,
+      reaches: isProviderKnown(pushServices(options), options.publish ?? []),
+    }),
     ...queueAdmin({ queue, lanes }),
   ]
   adminRoutes(adminApp, options.adminKeys ?? [], admin)

@@ -49,7 +49,7 @@ const usersOf = async (devices: Registry, brand: string, users: string[]): Promi
 
 test('a CSV file of tokens is imported into the given brand; a second import changes nothing', async (t) => {
   const { bellwire, devices, folder } = await setUp(t)
-  const rows = Array.from({ length: 2_500 }, (_, i) => `u${i},"token ""${i}""",com.example`)
+  const rows = Array.from({ length: 2_500 }, (_, i) => `u${i},"token,${i}","com ""example"""`)
   const file = await write(folder, 'tokens.csv', `\ufeffuser_id,token,app\r\n${rows.join('\r\n')}\r\n`)
   const args = ['import', '--file', file, '--brand', '2', '--provider', 'firebase', '--json']
   const first = await bellwire(...args)
@@ -60,9 +60,9 @@ test('a CSV file of tokens is imported into the given brand; a second import cha
     brand: '2',
     userId: 'u7',
     kind: 'fcm_token',
-    token: 'token "7"',
-    id: deviceId('token "7"'),
-    app: 'com.example',
+    token: 'token,7',
+    id: deviceId('token,7'),
+    app: 'com "example"',
     linkedAt: '2026-01-31T03:00:00',
   })
   assert.deepEqual(await usersOf(devices, '1', ['u7']), [])

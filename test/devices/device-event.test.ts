@@ -131,3 +131,52 @@ test('judge is called for the link of a Web Push device, and not for an unlink o
     ],
   )
 })
+
+const hex = '87dfa5441daae30c1122334455667788'.repeat(2)
+
+test('a token is the same device in each form in which people paste it', () => {
+  const linked = (token: string, provider = 'apns') => events([{ token, channel: 'ios', provider }])[0]
+  for (const text of [
+    ` ${hex}`,
+    hex.toUpperCase(),
+    `"${hex}"`,
+    `'${hex}'`,
+    `<${hex.replace(/(.{8})/g, '$1 ').trim()}>`,
+    `"<${hex
+      .toUpperCase()
+      .replace(/(.{8})/g, '$1 ')
+      .trim()}>"`,
+  ]) {
+    const event = linked(text)
+    assert.equal(event?.token, hex, text)
+    assert.equal(event?.id, deviceId(hex))
+    // A message names its target in the same forms, and an app unlinks it so.
+    assert.equal(deviceId(text), deviceId(hex), text)
+    assert.equal(events([{ token: text, channel: 'ios', provider: 'apns' }], 'unlink')[0]?.id, deviceId(hex))
+  }
+  assert.equal(linked(' "abc:APA91" ', 'firebase')?.token, 'abc:APA91')
+  assert.equal(linked('abc:APA91', ' Firebase ')?.kind, 'fcm_token')
+  assert.equal(linked(' ExponentPushToken[x] ', 'http:expo')?.token, 'ExponentPushToken[x]')
+  const { token } = subscription('https://push.example/send/abc')
+  assert.equal(linked(JSON.stringify(token), 'webpush')?.token, token)
+})
+
+test('a text that can never be a token is refused when it is linked, and an unlink of it changes nothing', () => {
+  for (const [provider, token, expected] of [
+    ['firebase', 'null', /tokens\[0\]\.token is "null", which is no token/],
+    ['firebase', 'undefined', /no token/],
+    ['firebase', '"null"', /no token/],
+    ['firebase', '  ', /is "", which is no token/],
+    ['firebase', 'BLACKLISTED', /no token/],
+    ['firebase', 'SERVICE_NOT_AVAILABLE', /no token/],
+    ['apns', 'ExponentPushToken[xxxx]', /http:expo/],
+    ['firebase', 'ExpoPushToken[xxxx]', /http:expo/],
+    ['firebase', '{"token":"x"}', /no token of Firebase/],
+    ['apns', 'abc:APA91', /no token of APNs: send its hexadecimal digits/],
+    ['apns', 'a'.repeat(401), /no token of APNs/],
+    ['http:mine', 'undefined', /no token/],
+  ] as const) {
+    assert.match(refusal([{ token, channel: 'ios', provider }]), expected)
+    assert.equal(events([{ token, channel: 'ios', provider }], 'unlink').length, 1)
+  }
+})

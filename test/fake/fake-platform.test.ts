@@ -151,7 +151,7 @@ test('a list is requested, and refused as a platform refuses it', async (t) => {
 
 const record = (over: object = {}) => ({
   user_id: '1001',
-  tokens: [{ token: 'a-token', channel: 'ios', provider: 'apns' }],
+  tokens: [{ token: 'atoken', channel: 'ios', provider: 'apns' }],
   timestamp: '2026-01-01T10:00:00Z',
   origin: 'www',
   ...over,

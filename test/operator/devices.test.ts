@@ -195,42 +195,55 @@ test('an app changes ten devices in a minute', async (t) => {
   assert.equal((await link([...ten, fcm('t-10')])).status, 400)
 })
 
-test('a token of FCM or APNs has at most 512 characters, a PushSubscription 4,096', async (t) => {
+test('a token of FCM has at most 512 characters, of APNs 400, a PushSubscription 4,096', async (t) => {
   const { url } = await startOperator(t, { app, adminKeys })
   const one = await bearer('1')
   const link = (token: string, provider: string) =>
     post(`${url}/app/devices/link`, { tokens: [{ token, provider, channel: 'web' }] }, undefined, one)
-  for (const provider of ['firebase', 'apns']) {
-    assert.equal((await link('a'.repeat(512), provider)).status, 200)
-    const refused = await link('a'.repeat(513), provider)
+  for (const [provider, most, expected] of [
+    ['firebase', 512, /^tokens\[0\]\.token is too long: \w+ has at most 512 characters/],
+    ['apns', 400, /^tokens\[0\]\.token is no token of APNs: send its hexadecimal digits, at most 400/],
+  ] as const) {
+    assert.equal((await link('a'.repeat(most), provider)).status, 200)
+    const refused = await link('a'.repeat(most + 1), provider)
     assert.equal(refused.status, 400)
-    assert.match(refused.body.error, /^tokens\[0\]\.token is too long: \w+ has at most 512 characters/)
+    assert.match(refused.body.error, expected)
   }
   assert.equal((await link(subscription(`https://push.example/${'a'.repeat(1_000)}`).token, 'webpush')).status, 200)
 })
 
-onSqlite('an app links only devices that a push service reaches; a service links any kind', async (t, store) => {
-  const { url } = await startOperator(t, {
-    store,
-    app,
-    adminKeys,
-    push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
-  })
-  const token = { token: 't1', provider: 'http:made-up' }
-  const refused = await post(`${url}/app/devices/link`, { tokens: [token] }, undefined, await bearer('1'))
-  assert.deepEqual(
-    [refused.status, refused.body.error],
-    [400, 'tokens[0] is not accepted: no configured push service can reach it (http:made-up)'],
-  )
-  const record = { brand: '1', user_id: '1001', tokens: [token] }
-  assert.equal((await post(`${url}/admin/devices/link`, record, services.key)).body.linked, 1)
-  const text = await (await fetch(`${url}/metrics`)).text()
-  assert.ok(!text.includes('made-up'))
-  assert.match(text, /bellwire_devices_linked_total\{brand="1",kind="other"\}/)
-  const out = await post(`${url}/app/devices/unlink`, { tokens: [token] }, undefined, await bearer('1'))
-  assert.equal(out.status, 200, 'a device that no push service reaches can be unlinked')
-  assert.deepEqual(await devicesOf(url, '1'), [])
-})
+onSqlite(
+  'an app links only devices that a push service reaches; a service links any kind, but no provider that nobody configured',
+  async (t, store) => {
+    const { url } = await startOperator(t, {
+      store,
+      app,
+      adminKeys,
+      push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
+    })
+    const token = { token: 't1', provider: 'http:made-up' }
+    const refused = await post(`${url}/app/devices/link`, { tokens: [token] }, undefined, await bearer('1'))
+    assert.deepEqual(
+      [refused.status, refused.body.error],
+      [400, 'tokens[0] is not accepted: no configured push service can reach it (http:made-up)'],
+    )
+    const byService = (given: object) =>
+      post(`${url}/admin/devices/link`, { brand: '1', user_id: '1001', tokens: [given] }, services.key)
+    for (const provider of ['http:made-up', 'android', 'ios']) {
+      const { status, body } = await byService({ token: 't1', provider })
+      assert.deepEqual(
+        [status, body.error.replace(/\(.*/, '')],
+        [400, refused.body.error.replace(/\(.*/, '')],
+        provider,
+      )
+    }
+    assert.equal((await byService({ token: 'a1', provider: 'apns', app: 'not.configured.yet' })).body.linked, 1)
+    assert.ok(!(await (await fetch(`${url}/metrics`)).text()).includes('made-up'))
+    const out = await post(`${url}/app/devices/unlink`, { tokens: [token] }, undefined, await bearer('1'))
+    assert.equal(out.status, 200, 'a device that no push service reaches can be unlinked')
+    assert.equal((await devicesOf(url, '1')).length, 1)
+  },
+)
 
 onEachEngine('a user has at most 200 devices from services', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })

@@ -1,5 +1,6 @@
 // Apple Push Notification service (APNs) with a signing key (.p8), in the environments production and sandbox.
 
+import { apnsTokenForm } from '../../contract/device-token.ts'
 import type { Failed, Fatal } from '../../contract/outcome.ts'
 import type { Exchanged } from '../../http-client/exchange.ts'
 import { createHttp2Client } from '../../http2/client.ts'
@@ -170,7 +171,7 @@ export function apns(options: ApnsOptions): PushService {
       (environment === undefined || environments.includes(environment)),
     async send(push, context) {
       if (push.expiresAt <= clock.now()) return expired('apns')
-      if (!deviceToken.test(push.device.token)) return malformedToken
+      if (!apnsTokenForm.test(push.device.token)) return malformedToken
       const notification = apnsNotification(push, topic)
       if ('category' in notification) return notification
       const { environment } = push.device
@@ -198,9 +199,6 @@ const mostRemembered = 10_000
 
 /** Apple asks not to index these headers, because its HPACK table is small. */
 const unindexed = ['apns-id', 'apns-expiration', 'apns-collapse-id']
-
-/** A token has 64 hexadecimal digits today and may become longer. Another form could make APNs close the shared connection. */
-const deviceToken = /^[0-9A-Za-z]{1,400}$/
 
 /** A malformed token says nothing about the credential. The link stays: the app can link the device again in the right form. */
 const malformedToken: Failed = {
