@@ -76,6 +76,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   config: [
+    'http-client:types',
     'brands',
     'operator:types',
     'platform:types',

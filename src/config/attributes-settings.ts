@@ -2,6 +2,7 @@
 
 import { fields } from '../attributes/attribute-source.ts'
 import { namesBrand } from '../attributes/sql-text.ts'
+import { addressSettings } from './address-settings.ts'
 import { brand, duration, integer, oneOf, path, store, text, url } from './kinds.ts'
 import type { Problem } from './problem.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
@@ -59,7 +60,7 @@ const source = variants(
     http: {
       http: url({ help: 'Your endpoint for user attributes.' }),
       fields: list(oneOf(...fields)({ help: 'A field.' }), { help: 'The fields that it provides.', minItems: 1 }),
-      token: text({ help: 'Sent as Authorization: Bearer.', secret: true, optional: true }),
+      ...addressSettings,
       brands,
     },
     module: { ...moduleOf('source'), brands },

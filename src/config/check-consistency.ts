@@ -3,6 +3,7 @@ import { channels } from '../contract/endpoints.ts'
 import { checkAttributes } from './attributes-settings.ts'
 import { checkChannels } from './check-channels.ts'
 import type { DevicesConfig } from './devices-table.ts'
+import { environmentName } from './environment-name.ts'
 import type { Problem } from './problem.ts'
 import { httpProblems } from './services/http-options.ts'
 import type { Config } from './table.ts'
@@ -111,6 +112,23 @@ export function checkConsistency(config: Config, where: string, problems: Proble
         where,
         description: 'only an operator can be polled, and the lane has a module',
         remedy: 'remove poll, or write to: {provider: operator-api, …}',
+      })
+  }
+  const authenticated = [
+    ...lanes.map(({ to }, i) => ({ path: `platform.lanes[${i}].to`, to: to.is === 'operator-api' ? to : undefined })),
+    ...(platform?.reconciliation ?? []).map((to, i) => ({ path: `platform.reconciliation[${i}]`, to })),
+    ...(operator?.publish ?? []).map(({ to }, i) => ({
+      path: `operator.publish[${i}].to`,
+      to: to.is === 'rest' ? to : undefined,
+    })),
+  ]
+  for (const { path, to } of authenticated) {
+    if (to && to.api_key === undefined && to.auth === undefined)
+      problems.push({
+        path: `${path}.api_key`,
+        where,
+        description: 'missing; expected the API key that the other side issued, or auth',
+        remedy: `add it to the file, or set ${environmentName(`${path}.api_key`)}`,
       })
   }
   const compared = (platform?.reconciliation ?? []).flatMap(({ brand, fields }, i) =>

@@ -1,5 +1,6 @@
 // Channels for device links (§4.2, §4.3, row 21): where the operator publishes links, and where the platform consumes them.
 
+import { addressSettings } from './address-settings.ts'
 import { consumedFrom, kafkaAccess } from './broker-settings.ts'
 import { amqp, brand, duration, integer, text, url } from './kinds.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
@@ -35,7 +36,12 @@ export const publish = list(
         {
           rest: {
             rest: url({ help: "The platform's {platform_url}. /v1/integration/… is appended." }),
-            api_key: text({ help: 'The API key issued by the platform, sent as X-Api-Key.', secret: true }),
+            api_key: text({
+              help: 'The API key issued by the platform, sent as X-Api-Key. Optional with `auth`.',
+              secret: true,
+              optional: true,
+            }),
+            ...addressSettings,
             connections: integer(1, 1_000)({ help: 'The most concurrent requests, one per user.', default: '8' }),
           },
           ...publishedTo,

@@ -1,5 +1,6 @@
 // The settings of device sources, which supply the devices of users.
 
+import { addressSettings } from './address-settings.ts'
 import { duration, store, text, url } from './kinds.ts'
 import { moduleOf } from './shared-settings.ts'
 
@@ -22,8 +23,7 @@ export const deviceSources = {
   http: {
     http: url({ help: 'Your endpoint. It answers POST {"brand", "user_ids"} with {"devices": […]}.' }),
     holders: url({ help: 'Your endpoint for the owners of tokens: POST {"brand", "tokens"}.', optional: true }),
-    header: text({ help: 'The header that carries the secret.', default: 'authorization' }),
-    secret: text({ help: 'The value of that header, such as "Bearer …".', secret: true, optional: true }),
+    ...addressSettings,
     timeout,
   },
   module: moduleOf('source'),

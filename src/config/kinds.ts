@@ -30,19 +30,30 @@ export const brand = kind('the number of a brand', (text) =>
   /^(0|[1-9]\d{0,18})$/.test(text) && BigInt(text) < 2n ** 63n ? text : undefined,
 )
 
-export const url = kind(urlForm.expected, (text) => (urlForm.fits(text) ? text.replace(/\/+$/, '') : undefined), {
-  outbound: true,
-})
+export const url = kind(urlForm.expected, (text) => (urlForm.fits(text) ? text : undefined), { outbound: true })
+
+/** An address to which others append paths, so it has no query. */
+export const baseUrl = kind(
+  'an http or https address without user name, password, query and fragment, such as https://operator.example/api',
+  (text) => (urlForm.fits(text) && !text.includes('?') ? text.replace(/\/+$/, '') : undefined),
+  { outbound: true },
+)
 
 /** An HTTP proxy. The calls through it have TLS of their own, so clear text to the proxy is no risk. */
 export const proxyUrl = kind(
-  'an http address of a proxy, such as http://USER:PASSWORD@proxy.example.com:3128',
-  (text) => (URL.canParse(text) && new URL(text).protocol === 'http:' ? text.replace(/\/+$/, '') : undefined),
+  'an http address of a proxy without a path, such as http://USER:PASSWORD@proxy.example.com:3128',
+  (text) => (isProxyUrl(text) ? text.replace(/\/+$/, '') : undefined),
 )
+
+function isProxyUrl(text: string): boolean {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false
+  const { protocol, pathname } = new URL(text)
+  return protocol === 'http:' && pathname === '/'
+}
 
 export const amqp = kind(
   'an amqp or amqps address, such as amqps://USER:PASSWORD@broker/',
-  (text) => (URL.canParse(text) && /^amqps?:$/.test(new URL(text).protocol) ? text : undefined),
+  (text) => (URL.canParse(text) && /^amqps?:$/.test(new URL(text).protocol) && !text.includes('#') ? text : undefined),
   { outbound: true },
 )
 
@@ -76,7 +87,9 @@ export const store = kind(
   'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
   (text, base) => {
     if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
-    return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined
+    return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) && !text.includes('#')
+      ? text
+      : undefined
   },
   { outbound: true },
 )

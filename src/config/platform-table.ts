@@ -1,5 +1,6 @@
 // The settings of the platform's side.
 
+import { addressSettings } from './address-settings.ts'
 import { own } from './delivery-settings.ts'
 import { deviceLinks } from './device-channels-settings.ts'
 import { devicesPerUser } from './device-limits-settings.ts'
@@ -27,7 +28,12 @@ const lane = group(
       {
         'operator-api': {
           url: url({ help: "The operator's {base_url}." }),
-          api_key: text({ help: 'The API key issued by the operator, sent as X-Api-Key.', secret: true }),
+          api_key: text({
+            help: 'The API key issued by the operator, sent as X-Api-Key. Optional with `auth`.',
+            secret: true,
+            optional: true,
+          }),
+          ...addressSettings,
         },
         own: {},
         module: moduleOf('provider'),

@@ -139,7 +139,7 @@ type Label = (place: string) => string
 
 /** The shortest label that separates the groups: the variant, the side, or the path. */
 function labelFor(groups: readonly (readonly string[])[]): Label {
-  const variant: Label = (place) => /\{([^}]+)\}$/.exec(place)?.[1] ?? ''
+  const variant: Label = (place) => /\{([^}]+)\}$/.exec(place)?.[1] ?? withoutVariants(place)
   const side: Label = (place) => /^\w+/.exec(place)?.[0] ?? ''
   const separates = (label: Label): boolean => {
     const sets = groups.map((group) => [...new Set(group.map(label))])

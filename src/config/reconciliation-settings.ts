@@ -1,6 +1,7 @@
 // platform.reconciliation: the operators' lists that are compared with the CRM.
 
 import { reconciliationFields } from '../contract/records.ts'
+import { addressSettings } from './address-settings.ts'
 import { brand, duration, integer, oneOf, size, text, url } from './kinds.ts'
 import { group, list } from './setting.ts'
 
@@ -12,7 +13,12 @@ export const reconciliation = list(
     {
       brand: brand({ help: 'The brand.' }),
       url: url({ help: "The operator's {base_url}." }),
-      api_key: text({ help: 'The API key issued by the operator for this brand, sent as X-Api-Key.', secret: true }),
+      api_key: text({
+        help: 'The API key issued by the operator for this brand, sent as X-Api-Key. Optional with `auth`.',
+        secret: true,
+        optional: true,
+      }),
+      ...addressSettings,
       fields: list(oneOf(...reconciliationFields)({ help: 'A field.' }), {
         help: 'The fields that are compared.',
         minItems: 1,

@@ -56,6 +56,16 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       String.raw`.*\{module\}\.(?<name>module|name)`,
       'Your own file can take the place of a provider, a push service, a device source or an attribute source. It exports a `Provider`, `PushService`, `DeviceSource` or `AttributeSource`.',
     ),
+    section(
+      'Calls to other systems',
+      String.raw`.*\.(?<name>auth|proxy|ca|client_certificate|client_key)`,
+      'Every address has these settings, beside it. See [Calls to other systems](running.md#calls-to-other-systems).',
+    ),
+    section(
+      'Calls to other systems: authentication',
+      String.raw`.*\.auth\{\w+\}\.(?<name>\w+)`,
+      'The variants of `auth`. `none` and `standard_webhooks` are for providers over HTTP.',
+    ),
     section('Log', String.raw`log\.(?<name>\w+)`, 'The log is written to standard output.'),
     section(
       'Accepted risks',
@@ -92,7 +102,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Device source: your endpoint',
-      String.raw`${source}\{http\}\.(?<name>\w+)`,
+      String.raw`${source}\{http\}\.(?<name>http|holders|timeout)`,
       'Your own endpoint for devices. See [Tokens that you keep elsewhere](devices.md#tokens-that-you-keep-elsewhere).',
     ),
     section(
@@ -102,28 +112,23 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'FCM',
-      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|ca|connections|proxy)`,
+      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|connections)`,
       'Android, and apps with the Firebase SDK. See [FCM](push.md#fcm).',
     ),
     section(
       'APNs',
-      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|ca|connections|proxy)`,
+      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|connections)`,
       'iOS and macOS. See [APNs](push.md#apns).',
     ),
     section(
       'Web Push',
-      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?|ca|proxy)`,
+      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?)`,
       'Browsers. See [Web Push](push.md#web-push).',
     ),
     section(
       'Any other provider over HTTP',
-      String.raw`${http}\.(?<name>preset|name|url|auth|body|rules|id|overrides|ca|user_id|lifetime|(secrets|headers)(\[\]\.\w+)?)`,
+      String.raw`${http}\.(?<name>preset|name|url|body|rules|id|overrides|user_id|lifetime|(secrets|headers)(\[\]\.\w+)?)`,
       'A provider whose HTTP API you describe. `operator.push` sends to user ids, `services` to devices. See [Any other provider, per user](push.md#any-other-provider-per-user).',
-    ),
-    section(
-      'HTTP provider: authentication',
-      String.raw`${http}\.auth\{\w+\}\.(?<name>\w+)`,
-      'How requests to the provider are authenticated: one of these variants.',
     ),
     section(
       'HTTP provider: rules',
@@ -157,7 +162,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'User attributes: your endpoint',
-      String.raw`${attributes}\{http\}\.(?<name>http|fields|token)`,
+      String.raw`${attributes}\{http\}\.(?<name>http|fields)`,
       'An endpoint that answers look-ups and lists. See [Your own endpoint](reconciliation.md#your-own-endpoint).',
     ),
     section(
@@ -202,12 +207,12 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Delivery status: webhook',
-      String.raw`operator\.status\.webhooks\[\]\.to\{webhook\}\.(?<name>\w+(\[\])?)`,
+      String.raw`operator\.status\.webhooks\[\]\.to\{webhook\}\.(?<name>(webhook|secrets|api_key|max|connections)(\[\])?)`,
       'Signed calls to the platform. See [Webhook](status.md#webhook).',
     ),
     section(
       "Delivery status: the vendor's callback",
-      String.raw`operator\.status\.webhooks\[\]\.to\{callback\}\.(?<name>\w+)`,
+      String.raw`operator\.status\.webhooks\[\]\.to\{callback\}\.(?<name>callback|username|password|connections)`,
       "For a platform that knows only the vendor's own form. See [The vendor's callback](status.md#the-vendors-callback).",
     ),
   ],
@@ -235,7 +240,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Calls to an operator',
-      String.raw`platform\.lanes\[\]\.to\{operator-api\}\.(?<name>\w+)`,
+      String.raw`platform\.lanes\[\]\.to\{operator-api\}\.(?<name>url|api_key)`,
       'The platform calls the endpoints of the operator at this address.',
     ),
     section(
@@ -260,7 +265,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Reconciliation',
-      String.raw`platform\.(?<name>reconciliation(\[\]\.\w+)?)`,
+      String.raw`platform\.(?<name>reconciliation(\[\]\.(brand|url|api_key|fields|every|grace))?)`,
       'The lists that are compared with the CRM. See [reconciling.md](reconciling.md).',
     ),
     section(
@@ -273,7 +278,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
   'Channels and retries': [
     section(
       'Device links over REST',
-      String.raw`operator\.publish\[\]\.to\{rest\}\.(?<name>\w+)`,
+      String.raw`operator\.publish\[\]\.to\{rest\}\.(?<name>rest|api_key|connections)`,
       "Calls to the platform's two endpoints.",
     ),
     section(

@@ -1,6 +1,6 @@
 // Settings that several parts of the table share.
 
-import { brand, duration, integer, key, network, oneOf, path, proxyUrl, size, store, text, url } from './kinds.ts'
+import { baseUrl, brand, duration, integer, key, network, oneOf, path, proxyUrl, size, store, text } from './kinds.ts'
 import { group, list } from './setting.ts'
 
 export const makeKey = 'make one with: openssl rand -hex 24'
@@ -45,7 +45,7 @@ export const suppressionRules = {
 export const listening = (port: string, adminPort: string) => ({
   host: text({ help: 'The address to listen on; 0.0.0.0 is all addresses.', default: '127.0.0.1' }),
   port: integer(0, 65_535)({ help: 'The port to listen on; 0 chooses a free port.', default: port }),
-  public_url: url({
+  public_url: baseUrl({
     help: 'The public address of this side, for the examples of /docs. Default: host and port.',
     optional: true,
   }),
@@ -104,10 +104,6 @@ export const perSecond = integer(
 
 /** The HTTP proxy of a push service. */
 export const proxyOf = (help: string) => proxyUrl({ help, optional: true, secret: true })
-
-export const proxy = proxyOf(
-  'An HTTP proxy. The service is called through it, with CONNECT. Default: direct connections.',
-)
 
 export const accessKeys = (help: string) =>
   list(

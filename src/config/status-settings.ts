@@ -2,7 +2,8 @@
 
 import { messageStatuses } from '../contract/status.ts'
 import { webhookKey } from '../contract/webhook-signature.ts'
-import { brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from './kinds.ts'
+import { addressSettings, connectionSettings } from './address-settings.ts'
+import { baseUrl, brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from './kinds.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 
 /** A secret of Standard Webhooks. Both sides have the same one. */
@@ -20,7 +21,7 @@ const connections = integer(
 
 /** The receipts of browsers and providers, at a side that delivers messages. */
 export const receiptSettings = {
-  receipts: url({
+  receipts: baseUrl({
     help: 'The public address of this side for service workers. With it, each Web Push payload has a receipt token. Needs `app` of this side. Default: none.',
     optional: true,
   }),
@@ -100,6 +101,7 @@ export const statusSettings = group(
                   secret: true,
                   optional: true,
                 }),
+                ...addressSettings,
                 max: integer(
                   1,
                   1_000,
@@ -115,6 +117,7 @@ export const statusSettings = group(
                 }),
                 username: text({ help: 'The name for HTTP Basic authentication.', default: 'fasttrack' }),
                 password: text({ help: 'The password for HTTP Basic authentication.', secret: true }),
+                ...connectionSettings,
                 connections,
               },
             },

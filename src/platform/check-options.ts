@@ -75,7 +75,8 @@ function checkLane({ required, optional, wrong }: OptionChecks, path: string, la
   optional(`${path}.status.waitMs`, lane.status?.waitMs, millisecondsForm)
   if (lane.status?.poll) {
     required(`${path}.status.poll.url`, lane.status.poll.url, urlForm)
-    required(`${path}.status.poll.apiKey`, lane.status.poll.apiKey, { ...textForm, secret: true })
+    if (lane.status.poll.auth === undefined)
+      required(`${path}.status.poll.apiKey`, lane.status.poll.apiKey, { ...textForm, secret: true })
     optional(`${path}.status.poll.everyMs`, lane.status.poll.everyMs, millisecondsForm)
   }
   const { firstMs, mostMs, attempts } = lane.retry ?? {}

@@ -60,7 +60,7 @@ export async function executeRun(
 async function reconcileField(
   database: Database,
   run: ReconciliationRun,
-  { url, apiKey, graceMs, limits }: ReconciliationTarget,
+  { graceMs, limits, ...operator }: ReconciliationTarget,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { brand, field } = run
@@ -69,7 +69,7 @@ async function reconcileField(
   signal.addEventListener('abort', closeScratch, { once: true })
   try {
     const reference = await readReference(database, run, () => countCrmUsers(scratch, brand, field))
-    const response = await requestList({ url, apiKey, field, idleMs: limits.idleMs, totalMs: limits.totalMs, signal })
+    const response = await requestList({ ...operator, field, idleMs: limits.idleMs, totalMs: limits.totalMs, signal })
     const list = { ids: 0, dataAt: 0 }
     try {
       if (!response.chunks) return false

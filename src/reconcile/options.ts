@@ -1,12 +1,14 @@
 import type { ReconciliationField as Field } from '../contract/records.ts'
+import type { AddressOptions } from '../http-client/caller.ts'
 import type { SizeLimits } from './size-limits.ts'
 
 /** The reconciliation of one brand: its operator's lists are compared with the CRM. */
-export interface ReconciliationOptions {
+export interface ReconciliationOptions extends AddressOptions {
   readonly brand: string
   /** The operator's {base_url}. */
   readonly url: string
-  readonly apiKey: string
+  /** Required unless there is `auth`. */
+  readonly apiKey?: string | undefined
   readonly fields: readonly Field[]
   /** The interval between two runs of a field. Default: runs start only on request. */
   readonly everyMs?: number
@@ -30,18 +32,17 @@ export const reconciliationDefaults = {
 } as const satisfies { graceMs: number; limits: ReconciliationLimits }
 
 /** The settings to fetch and judge a list, with defaults. */
-export interface ReconciliationTarget {
+export interface ReconciliationTarget extends AddressOptions {
   readonly url: string
-  readonly apiKey: string
+  readonly apiKey?: string | undefined
   readonly graceMs: number
   readonly limits: ReconciliationLimits
 }
 
 export function resolveTarget({
-  url,
-  apiKey,
   graceMs = reconciliationDefaults.graceMs,
   limits,
+  ...operator
 }: ReconciliationOptions): ReconciliationTarget {
-  return { url, apiKey, graceMs, limits: { ...reconciliationDefaults.limits, ...limits } }
+  return { ...operator, graceMs, limits: { ...reconciliationDefaults.limits, ...limits } }
 }

@@ -286,6 +286,29 @@ test('a part of an address that would be dropped is refused, without its passwor
   }
 })
 
+test('every kind of address refuses the parts that would be dropped, and keeps the others', async (t) => {
+  const operator = 'operator:\n  keys: [{name: p, key: operator-key-000000000001, brands: [1]}]\n  suppression: none\n'
+  for (const [setting, value] of [
+    ['public_url', 'https://host.example/api?tenant=1'],
+    ['push', '{provider: http, url: "https://host.example/", proxy: "http://proxy.example:3128/path"}'],
+    ['push', '{provider: http, url: "https://host.example/", proxy: "http://proxy.example:3128/?a=b"}'],
+    [
+      'push',
+      '{provider: http, url: "https://host.example/", auth: {oauth2: "https://u:p@host.example/", client_id: c, client_secret: s}}',
+    ],
+    ['publish', '[{brand: 1, to: {amqp: "amqps://u:p@broker.example/#x"}}]'],
+    ['store', 'postgres://u:p@db.example/bellwire#x'],
+  ] as const)
+    assert.equal(
+      (await refused(t, `${operator}  ${setting}: ${value.includes('{') ? value : `"${value}"`}`)).length,
+      1,
+      value,
+    )
+  const attributes = '[{http: "https://host.example/list/?next=/a/", fields: [blocked]}]'
+  const config = await load(t, `${operator}  attributes: ${attributes}`)
+  assert.partialDeepStrictEqual(config.operator?.attributes, [{ http: 'https://host.example/list/?next=/a/' }])
+})
+
 test('secretsOf() lists every secret for the log', async (t) => {
   const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary%21pass@localhost/bell' })
   assert.deepEqual(secretsOf(config).toSorted(), [

@@ -36,7 +36,7 @@ test('an admin key must not also be a publish key, an app secret, a key of the p
   for (const [path, yaml] of Object.entries({
     'operator.app.secrets[0]': `${admin}  app: {secrets: [${key}]}`,
     'operator.publish[0].to.api_key': `${admin}  publish: [{brand: 1, to: {rest: "https://p.example", api_key: ${key}}}]`,
-    'operator.attributes[0].token': `${admin}  attributes: [{http: "https://a.example", fields: [blocked], token: ${key}}]`,
+    'operator.attributes[0].auth.bearer': `${admin}  attributes: [{http: "https://a.example", fields: [blocked], auth: {bearer: ${key}}}]`,
     'platform.keys[0].key': admin + platform.replace('platform-key-00000000001', key),
     'platform.lanes[0].to.api_key': `${admin}platform:\n  lanes: [{brand: 1, channel: push, to: {url: "https://o.example", provider: operator-api, api_key: ${key}}}]`,
   }))
@@ -129,8 +129,8 @@ test('sending credentials to another machine without TLS is refused', async (t) 
       attributes('{sql: "postgres://u:p@db/x?ssl=true", queries: {blocked: select 1}}'),
     ],
     'operator.attributes[0].http': [
-      attributes('{http: "http://users.internal", fields: [blocked], token: t}'),
-      attributes('{http: "https://users.internal", fields: [blocked], token: t}'),
+      attributes('{http: "http://users.internal", fields: [blocked], auth: {bearer: t}}'),
+      attributes('{http: "https://users.internal", fields: [blocked], auth: {bearer: t}}'),
     ],
     'operator.publish[0].to.rest': [
       publish('{rest: "http://p.example", api_key: some-key}'),
@@ -150,7 +150,7 @@ test('sending credentials to another machine without TLS is refused', async (t) 
       '  push: {provider: http, url: "https://p.example", auth: {oauth2: "https://token.internal/", client_id: c, client_secret: s}, body: {a: "{{body}}"}}',
     ],
     'operator.push.devices.source.http': [
-      '  push: {devices: {services: [{module: a.ts}], source: {http: "http://d.internal", secret: s}}}',
+      '  push: {devices: {services: [{module: a.ts}], source: {http: "http://d.internal", auth: {bearer: s}}}}',
       '  push: {devices: {services: [{module: a.ts}], source: {http: "http://d.internal"}}}',
     ],
     'operator.push.devices.services[0].base_url': [

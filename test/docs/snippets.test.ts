@@ -15,6 +15,7 @@ import { operatorOptions, platformOptions } from '../../src/config/compose/compo
 import { operatorProfile } from '../../src/config/compose/operator-profile.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
+import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { temporary } from '../support/sides.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -133,6 +134,9 @@ async function folderOfYaml(t: TestContext): Promise<string> {
     await writeFile(join(folder, name), JSON.stringify(account))
   const key = pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }))
   for (const name of ['AuthKey_ABC1234567.p8', 'AuthKey_ABC.p8']) await writeFile(join(folder, name), key)
+  const certificate = makeCertificate()
+  for (const name of ['ca.pem', 'client.pem']) await writeFile(join(folder, name), certificate.cert)
+  await writeFile(join(folder, 'client.key'), certificate.key)
   await copyFile(join(root, 'examples/my-devices.ts'), join(folder, 'mine.ts'))
   await copyFile(join(root, 'examples/users.csv'), join(folder, 'users.csv'))
   new DatabaseSync(join(folder, 'shop.db')).exec('create table devices (user_id text, token text, kind text)')

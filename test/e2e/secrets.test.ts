@@ -135,7 +135,7 @@ const attributes = `
     - sql: postgres://reader:canary-database-password@127.0.0.1:1/shop
       queries: {blocked: "select id from users where brand = :brand"}
       brands: [1]
-    - {http: "http://127.0.0.1:1/users", fields: [blocked], token: canary-attribute-token, brands: [2]}
+    - {http: "http://127.0.0.1:1/users", fields: [blocked], auth: {bearer: canary-attribute-token}, brands: [2]}
 `
 
 /** Each user of each brand has two devices. */

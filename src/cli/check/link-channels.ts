@@ -1,18 +1,18 @@
 // The brokers over which the checker publishes links of devices to a platform.
 
 import type { LinkChannel } from '../../checker/facts.ts'
-import { createPublisher } from '../../config/compose/device-channels.ts'
+import { brokerPublisher } from '../../config/compose/device-channels.ts'
 import { clock } from '../../runtime/clock.ts'
 import { uuidv7 } from '../../runtime/ids.ts'
 
-type Address = Parameters<typeof createPublisher>[0]
-type Publisher = ReturnType<typeof createPublisher>
+type Address = Parameters<typeof brokerPublisher>[0]
+type Publisher = ReturnType<typeof brokerPublisher>
 
 const withinMs = 30_000
-const names = { rest: 'REST', amqp: 'RabbitMQ', kafka: 'Kafka' } as const
+const names = { amqp: 'RabbitMQ', kafka: 'Kafka' } as const
 
 export const linkChannelOf = (to: Address, brand: string): LinkChannel =>
-  publishingTo(names[to.is], createPublisher(to, brand))
+  publishingTo(names[to.is], brokerPublisher(to, brand))
 
 /** @param name the broker, for people */
 export function publishingTo(name: string, publisher: Publisher): LinkChannel {

@@ -10,6 +10,7 @@ import { messageOf } from '../../runtime/message-of.ts'
 import { loadSource } from '../module.ts'
 import { ConfigError } from '../problem.ts'
 import type { OperatorConfig } from '../table.ts'
+import { addressOptions } from './services/address.ts'
 import { suppressionOptions } from './suppression.ts'
 
 export async function attributeOptions(
@@ -68,7 +69,7 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
       return httpSource({
         url: settings.http,
         fields: settings.fields,
-        ...(settings.token !== undefined && { auth: { kind: 'bearer', token: settings.token } as const }),
+        ...(await addressOptions(settings, path)),
       })
     case 'module':
       return loadSource(settings.module, settings.name, `${path}.module`)

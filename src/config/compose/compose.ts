@@ -4,7 +4,7 @@ import type { AppOptions } from '../../delivery/app-api.ts'
 import type { PushOptions } from '../../delivery/compose.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
 import type { LaneOptions, OwnDeliveryOptions, PlatformOptions } from '../../platform/options.ts'
-import { operatorApi } from '../../providers/operator-api.ts'
+import { type OperatorApiOptions, operatorApi } from '../../providers/operator-api.ts'
 import type { Provider } from '../../providers/provider.ts'
 import { recording } from '../../providers/recording.ts'
 import type { WebPushOptions } from '../../providers/web-push/web-push.ts'
@@ -17,6 +17,7 @@ import { attributeOptions } from './attributes.ts'
 import { linkChannel, publishOptions } from './device-channels.ts'
 import { intakeChannel } from './intake.ts'
 import { localUrl } from './local-url.ts'
+import { addressOptions } from './services/address.ts'
 import { composeHttpProvider } from './services/http.ts'
 import { judgeOf, pushDevices } from './services/index.ts'
 import { statusOptions } from './statuses.ts'
@@ -35,10 +36,10 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
     ...(site && { site }),
     ...(await attributeOptions(config)),
-    publish: config.publish.map(publishOptions),
+    publish: await Promise.all(config.publish.map((each, i) => publishOptions(each, `operator.publish[${i}]`))),
     deviceLimits: deviceLimitsOf(config.device_limits),
     ...(app && { app: appOptions(app) }),
-    ...(config.status && { status: statusOptions(config.status) }),
+    ...(config.status && { status: await statusOptions(config.status) }),
     content,
     keptMs: keep,
     contentsKeptMs: keep_contents,
@@ -68,7 +69,7 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
   const { store, stores, keys, body, keep, keep_contents } = config
   const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
   const lanes = await Promise.all(config.lanes.map(laneOptions))
-  const reconciliation = config.reconciliation.map(reconciliationOptions)
+  const reconciliation = await Promise.all(config.reconciliation.map(reconciliationOptions))
   const deviceLinks = config.device_links.map(linkChannel)
   return {
     store,
@@ -106,13 +107,17 @@ function publicUrlOf({ public_url: publicUrl, admin, host, port }: OperatorConfi
   return admin && port !== 0 ? { publicUrl: localUrl({ host, port }) } : {}
 }
 
-function reconciliationOptions(config: PlatformConfig['reconciliation'][number]): ReconciliationOptions {
+async function reconciliationOptions(
+  config: PlatformConfig['reconciliation'][number],
+  index: number,
+): Promise<ReconciliationOptions> {
   const { brand, url, api_key: apiKey, fields, every, grace, limits } = config
   const { id, idle, total, ...size } = limits
   return {
     brand,
     url,
     apiKey,
+    ...(await addressOptions(config, `platform.reconciliation[${index}]`)),
     fields,
     ...(every !== undefined && { everyMs: every }),
     graceMs: grace,
@@ -138,7 +143,7 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
     failedActions: lane.failed_actions,
     expires: { at: lane.expires.at, ...(lane.expires.after !== undefined && { afterMs: lane.expires.after }) },
     transactional: lane.transactional,
-    status: laneStatus(lane),
+    status: await laneStatus(lane, index),
     retry: {
       firstMs: retry.first,
       mostMs: retry.most,
@@ -147,16 +152,23 @@ async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions
   }
 }
 
-function laneStatus({ to, status }: LaneConfig): NonNullable<LaneOptions['status']> {
+async function laneStatus({ to, status }: LaneConfig, index: number): Promise<NonNullable<LaneOptions['status']>> {
   const { webhook_secrets: secrets, wait: waitMs, poll: everyMs } = status
-  const isPolled = to.is === 'operator-api' && everyMs !== undefined
-  return { secrets, waitMs, ...(isPolled && { poll: { url: to.url, apiKey: to.api_key, everyMs } }) }
+  if (to.is !== 'operator-api' || everyMs === undefined) return { secrets, waitMs }
+  return { secrets, waitMs, poll: { ...(await operatorOf(to, index)), everyMs } }
 }
 
 async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
   if (to.is === 'own') return 'own'
   if (to.is === 'module') return loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`)
-  return operatorApi({ url: to.url, apiKey: to.api_key })
+  return operatorApi(await operatorOf(to, index))
+}
+
+type OperatorAddress = Extract<LaneConfig['to'], { is: 'operator-api' }>
+
+async function operatorOf(to: OperatorAddress, index: number): Promise<OperatorApiOptions> {
+  const { url, api_key: apiKey } = to
+  return { url, apiKey, ...(await addressOptions(to, `platform.lanes[${index}].to`)) }
 }
 
 const appOptions = ({ streams_per_user: streamsPerUser, ...app }: ValueOf<typeof appSettings>): AppOptions => ({

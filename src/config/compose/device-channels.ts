@@ -8,11 +8,16 @@ import type { LinkChannel } from '../../devices/link-channels.ts'
 import type { Publishing } from '../../devices/outbox.ts'
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../device-channels-settings.ts'
 import { createConsumer, kafkaAddress } from './consumer.ts'
+import { addressOptions } from './services/address.ts'
 
-export function publishOptions({ brand, to, providers, origin, timeout, retry }: PublishConfig): Publishing {
+/** @param at the path of the settings: 'operator.publish[0]' */
+export async function publishOptions(
+  { brand, to, providers, origin, timeout, retry }: PublishConfig,
+  at: string,
+): Promise<Publishing> {
   return {
     brand,
-    publisher: createPublisher(to, brand),
+    publisher: to.is === 'rest' ? await restPublisherOf(to, `${at}.to`) : brokerPublisher(to, brand),
     ...(providers && { providers: providers.includes('all') ? 'all' : providers }),
     ...(origin !== undefined && { origin }),
     timeoutMs: timeout,
@@ -20,19 +25,20 @@ export function publishOptions({ brand, to, providers, origin, timeout, retry }:
   }
 }
 
-export function createPublisher(to: PublishConfig['to'], brand: string): DevicePublisher {
-  switch (to.is) {
-    case 'rest':
-      return restPublisher({ url: to.rest, apiKey: to.api_key, connections: to.connections })
-    case 'amqp':
-      return amqpPublisher({
-        url: to.amqp,
-        ...(to.exchange !== undefined && { exchange: to.exchange }),
-        routingKey: to.routing_key ?? defaultName(brand),
-      })
-    case 'kafka':
-      return kafkaPublisher({ ...kafkaAddress(to), topic: to.topic ?? defaultName(brand) })
-  }
+type Target<Is> = Extract<PublishConfig['to'], { is: Is }>
+
+async function restPublisherOf(to: Target<'rest'>, at: string): Promise<DevicePublisher> {
+  const { rest: url, api_key: apiKey, connections } = to
+  return restPublisher({ url, apiKey, connections, ...(await addressOptions(to, at)) })
+}
+
+export function brokerPublisher(to: Target<'amqp' | 'kafka'>, brand: string): DevicePublisher {
+  if (to.is === 'kafka') return kafkaPublisher({ ...kafkaAddress(to), topic: to.topic ?? defaultName(brand) })
+  return amqpPublisher({
+    url: to.amqp,
+    ...(to.exchange !== undefined && { exchange: to.exchange }),
+    routingKey: to.routing_key ?? defaultName(brand),
+  })
 }
 
 export function linkChannel({ from, brand, origins = [] }: DeviceLinksConfig): LinkChannel {

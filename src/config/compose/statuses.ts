@@ -7,26 +7,34 @@ import { statusWebhook } from '../../status/senders/webhook.ts'
 import type { StatusSender } from '../../status/status-sender.ts'
 import type { StatusWebhookConfig } from '../status-settings.ts'
 import type { OperatorConfig } from '../table.ts'
+import { addressOptions, connectionOptions } from './services/address.ts'
 
-export function statusOptions(config: NonNullable<OperatorConfig['status']>): StatusOptions {
+export async function statusOptions(config: NonNullable<OperatorConfig['status']>): Promise<StatusOptions> {
   const { polling, webhooks, receipts_from: receiptsFrom } = config
-  return { polling, webhooks: webhooks.map(webhookOptions), receiptsFrom }
+  return { polling, webhooks: await Promise.all(webhooks.map(webhookOptions)), receiptsFrom }
 }
 
-function webhookOptions({ brand, to, timeout, retry }: StatusWebhookConfig): StatusWebhook {
-  return { brand, sender: senderOf(to), timeoutMs: timeout, retry: { firstMs: retry.first, mostMs: retry.most } }
+async function webhookOptions(
+  { brand, to, timeout, retry }: StatusWebhookConfig,
+  index: number,
+): Promise<StatusWebhook> {
+  const sender = await senderOf(to, `operator.status.webhooks[${index}].to`)
+  return { brand, sender, timeoutMs: timeout, retry: { firstMs: retry.first, mostMs: retry.most } }
 }
 
-function senderOf(to: StatusWebhookConfig['to']): StatusSender {
+async function senderOf(to: StatusWebhookConfig['to'], at: string): Promise<StatusSender> {
   switch (to.is) {
     case 'webhook': {
       const { webhook, secrets, api_key: apiKey, max, connections } = to
-      return statusWebhook({ url: webhook, secrets, max, connections, ...(apiKey !== undefined && { apiKey }) })
+      return statusWebhook({ url: webhook, secrets, max, connections, apiKey, ...(await addressOptions(to, at)) })
     }
     case 'callback': {
       const { callback, username, password, connections } = to
-      // The kind `url` removes the slash at the end, which the vendor needs.
-      return vendorCallback({ url: `${callback}/`, username, password, connections })
+      const url = new URL(callback)
+      // The vendor needs the slash.
+      if (!url.pathname.endsWith('/')) url.pathname += '/'
+      const connection = await connectionOptions(to, at)
+      return vendorCallback({ url: url.href, username, password, connections, ...connection })
     }
   }
 }

@@ -1,6 +1,7 @@
-import { integer, oneOf, path, text, url } from '../kinds.ts'
+import { connectionSettings } from '../address-settings.ts'
+import { baseUrl, integer, oneOf, path, text } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
-import { perSecond, proxy } from '../shared-settings.ts'
+import { perSecond } from '../shared-settings.ts'
 
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
@@ -21,16 +22,16 @@ export const apnsSettings = {
     minItems: 1,
     remedy: 'write environments: [production], or leave environments out for both',
   }),
-  base_url: url({ help: 'The address of APNs.', default: 'https://api.push.apple.com' }),
-  sandbox_url: url({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
-  ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
+  base_url: baseUrl({ help: 'The address of APNs.', default: 'https://api.push.apple.com' }),
+  sandbox_url: baseUrl({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
+  ca: connectionSettings.ca,
   per_second: perSecond,
   concurrency: integer(
     1,
     10_000,
   )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '1000' }),
   connections: integer(1, 100)({ help: 'The most connections to each environment.', default: '2' }),
-  proxy,
+  proxy: connectionSettings.proxy,
 } as const
 
 export type ApnsConfig = ValueOf<Group<typeof apnsSettings>>

@@ -1,6 +1,7 @@
-import { integer, path, text, url } from '../kinds.ts'
+import { connectionSettings } from '../address-settings.ts'
+import { baseUrl, integer, path, text } from '../kinds.ts'
 import { type Group, list, type ValueOf } from '../setting.ts'
-import { perSecond, proxy } from '../shared-settings.ts'
+import { perSecond } from '../shared-settings.ts'
 
 /** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
 export const fcmSettings = {
@@ -16,8 +17,8 @@ export const fcmSettings = {
     optional: true,
     minItems: 1,
   }),
-  base_url: url({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }),
-  ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
+  base_url: baseUrl({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }),
+  ca: connectionSettings.ca,
   per_second: perSecond,
   concurrency: integer(
     1,
@@ -27,7 +28,7 @@ export const fcmSettings = {
     1,
     100,
   )({ help: 'The most connections; each carries about 100 concurrent sends.', default: '10' }),
-  proxy,
+  proxy: connectionSettings.proxy,
 } as const
 
 export type FcmConfig = ValueOf<Group<typeof fcmSettings>>

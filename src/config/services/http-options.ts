@@ -2,6 +2,7 @@ import type { ProviderAuth } from '../../providers/http/description.ts'
 import { faultsOf } from '../../providers/http/faults.ts'
 import type { HttpOptions } from '../../providers/http/options.ts'
 import type { Mode } from '../../providers/http/values.ts'
+import { authOptions } from '../address-settings.ts'
 import type { Problem } from '../problem.ts'
 import type { HttpSettings } from './http.ts'
 
@@ -26,7 +27,7 @@ export function httpOptions(settings: HttpSettings & { readonly user_id?: string
     ...(preset !== 'none' && { preset }),
     ...(name !== undefined && { name }),
     ...(url !== undefined && { url }),
-    ...(auth !== undefined && { auth: authOptions(auth) }),
+    ...(auth !== undefined && { auth: providerAuth(auth) }),
     ...(body !== undefined && { body }),
     ...(id !== undefined && { id }),
     ...(userId !== undefined && { userId }),
@@ -39,31 +40,10 @@ export function httpOptions(settings: HttpSettings & { readonly user_id?: string
   }
 }
 
-function authOptions(auth: NonNullable<HttpSettings['auth']>): ProviderAuth {
-  switch (auth.is) {
-    case 'none':
-      return { kind: 'none' }
-    case 'header':
-      return { kind: 'header', name: auth.header, value: auth.value }
-    case 'basic':
-      return { kind: 'basic', user: auth.basic, password: auth.password }
-    case 'bearer':
-      return { kind: 'bearer', token: auth.bearer }
-    case 'standard_webhooks':
-      return { kind: 'standard-webhooks', secret: auth.standard_webhooks }
-    case 'oauth2': {
-      const { oauth2: tokenUrl, client_id: clientId, client_secret: clientSecret, scope, audience, credentials } = auth
-      return {
-        kind: 'oauth2',
-        tokenUrl,
-        clientId,
-        clientSecret,
-        credentials,
-        ...(scope !== undefined && { scope }),
-        ...(audience !== undefined && { audience }),
-      }
-    }
-  }
+function providerAuth(auth: NonNullable<HttpSettings['auth']>): ProviderAuth {
+  if (auth.is === 'none') return { kind: 'none' }
+  if (auth.is === 'standard_webhooks') return { kind: 'standard-webhooks', secret: auth.standard_webhooks }
+  return authOptions(auth)
 }
 
 /**

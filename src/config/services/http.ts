@@ -2,7 +2,8 @@
 
 import { defaultRules } from '../../providers/http/rules.ts'
 import { hidden } from '../address.ts'
-import { duration, integer, kind, oneOf, path, pointer, text, yesNo } from '../kinds.ts'
+import { authRemedy, authVariants, connectionSettings } from '../address-settings.ts'
+import { duration, integer, kind, oneOf, pointer, text, yesNo } from '../kinds.ts'
 import { group, json, list, type Settings, type ValueOf, variants } from '../setting.ts'
 import { perSecond } from '../shared-settings.ts'
 
@@ -15,27 +16,13 @@ const secretText = (help: string) => text({ help, secret: true })
 
 const auth = variants(
   {
-    help: 'The authentication of requests.',
-    remedy:
-      'write auth: {header: X-Api-Key, value: …}, {basic: USER, password: …}, {bearer: TOKEN}, {oauth2: TOKEN_URL, client_id: …, client_secret: …}, {standard_webhooks: whsec_…} or none',
+    help: 'The authentication of the calls.',
+    remedy: `${authRemedy}, {standard_webhooks: whsec_…} or none`,
     optional: true,
   },
   {
     none: {},
-    header: { header: text({ help: 'The name of the header.' }), value: secretText('The value of the header.') },
-    basic: { basic: text({ help: 'The user name.' }), password: secretText('The password.') },
-    bearer: { bearer: secretText('The token.') },
-    oauth2: {
-      oauth2: text({ help: 'The address of the token endpoint. The grant is client_credentials.', outbound: true }),
-      client_id: text({ help: 'The client id.' }),
-      client_secret: secretText('The client secret.'),
-      scope: text({ help: 'The scope to request.', optional: true }),
-      audience: text({ help: 'The audience to request.', optional: true }),
-      credentials: oneOf(
-        'header',
-        'form',
-      )({ help: 'Whether the client credentials are sent in a header or in the form.', default: 'header' }),
-    },
+    ...authVariants,
     standard_webhooks: {
       standard_webhooks: secretText('Signing secret of the Standard Webhooks specification: whsec_ and base64.'),
     },
@@ -114,7 +101,7 @@ export const httpSettings = {
     1,
     10_000,
   )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '64' }),
-  ca: path({ help: 'A PEM file of your own certificate authority.', optional: true }),
+  ...connectionSettings,
 } satisfies Settings
 
 /** The settings of operator.push, where messages are addressed to user ids. */

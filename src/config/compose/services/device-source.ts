@@ -4,6 +4,7 @@ import { sqlDevices } from '../../../devices/sources/sql.ts'
 import type { DevicesConfig } from '../../devices-table.ts'
 import { loadDeviceSource } from '../../module.ts'
 import { ConfigError } from '../../problem.ts'
+import { addressOptions } from './address.ts'
 
 /** @param path the path of the setting, for error messages: 'operator.push.devices.source' */
 export async function deviceSource(config: DevicesConfig['source'], path: string): Promise<DeviceSource | 'registry'> {
@@ -20,9 +21,9 @@ export async function deviceSource(config: DevicesConfig['source'], path: string
       }
     }
     case 'http': {
-      const { http, holders: holdersUrl, header, secret, timeout: timeoutMs } = config
-      const auth = secret === undefined ? undefined : ({ kind: 'header', name: header, value: secret } as const)
-      return httpDevices({ url: http, ...(holdersUrl !== undefined && { holdersUrl }), auth, timeoutMs })
+      const { http: url, holders: holdersUrl, timeout: timeoutMs } = config
+      const address = await addressOptions(config, path)
+      return httpDevices({ url, ...(holdersUrl !== undefined && { holdersUrl }), ...address, timeoutMs })
     }
     case 'module':
       return loadDeviceSource(config.module, config.name, `${path}.module`)

@@ -6,7 +6,7 @@ import type { Provider } from '../../../providers/provider.ts'
 import type { PushService } from '../../../providers/push-service.ts'
 import type { HttpSettings, HttpUserSettings } from '../../services/http.ts'
 import { httpOptions } from '../../services/http-options.ts'
-import { readCa } from './files.ts'
+import { connectionOptions } from './address.ts'
 
 /** @param at the path of the settings: 'operator.push' */
 export async function composeHttpProvider(
@@ -14,13 +14,13 @@ export async function composeHttpProvider(
   content: ContentMapping,
   at: string,
 ): Promise<Provider> {
-  const ca = await readCa(settings.ca, `${at}.ca`)
+  const connection = await connectionOptions(settings, at)
   const { user_id: userId, lifetime: lifetimeMs } = settings
-  return httpProvider({ ...httpOptions(settings), ...(ca !== undefined && { ca }), content, userId, lifetimeMs })
+  return httpProvider({ ...httpOptions(settings), ...connection, content, userId, lifetimeMs })
 }
 
 /** @param at the path of the settings: 'operator.push.services[0]' */
 export async function composeHttpService(settings: HttpSettings, at: string): Promise<PushService> {
-  const ca = await readCa(settings.ca, `${at}.ca`)
-  return httpService({ ...httpOptions(settings), ...(ca !== undefined && { ca }) })
+  const connection = await connectionOptions(settings, at)
+  return httpService({ ...httpOptions(settings), ...connection })
 }
