@@ -23,7 +23,7 @@ export const pushBenchmarks: readonly Benchmark[] = [
     0.5,
     'web-push',
     'encryption',
-    'only encryption, by the same library, without sending',
+    'only encryption, by the library web-push, without sending',
   ),
   ...(['fcm', 'apns'] as const).flatMap((kind) => [
     // The CPU of a message is at most 0.25 of that of the baseline, and 0.35 with latency.

@@ -1,13 +1,12 @@
 // The program of an encryption thread (RFC 8291): see encryptor.ts.
 
 import { parentPort } from 'node:worker_threads'
-import library from 'web-push'
+import { encrypt, type SubscriptionKeys } from './encrypt.ts'
 
 export interface EncryptionJob {
   readonly id: number
   readonly payload: Uint8Array
-  /** The keys of the subscription, unchanged. */
-  readonly keys: { readonly p256dh: string; readonly auth: string }
+  readonly keys: SubscriptionKeys
 }
 
 export type EncryptionResult =
@@ -19,15 +18,12 @@ const resultsPerMessage = 16
 
 parentPort?.on('message', (jobs: readonly EncryptionJob[]) => {
   for (let from = 0; from < jobs.length; from += resultsPerMessage)
-    parentPort?.postMessage(jobs.slice(from, from + resultsPerMessage).map(encrypt))
+    parentPort?.postMessage(jobs.slice(from, from + resultsPerMessage).map(resultOf))
 })
 
-function encrypt({ id, payload, keys }: EncryptionJob): EncryptionResult {
+function resultOf({ id, payload, keys }: EncryptionJob): EncryptionResult {
   try {
-    // The library uses the endpoint only to recognize Google's older services.
-    const subscription = { endpoint: 'https://push.example', keys }
-    const { body } = library.generateRequestDetails(subscription, Buffer.from(payload), { vapidDetails: null as never })
-    return { id, body: new Uint8Array(body as Buffer) }
+    return { id, body: encrypt(payload, keys) }
   } catch (error) {
     return { id, error: (error as Error).message }
   }

@@ -1,8 +1,7 @@
 // Voluntary Application Server Identification (RFC 8292): identifies the sender to a push service. A subscription is made for one
 // public key, and only the holder of the private key may send to it.
 
-import { createECDH } from 'node:crypto'
-import library from 'web-push'
+import { createECDH, createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 
 export interface VapidKeys {
   /** The point of 65 bytes in base64url. Pages pass it to pushManager.subscribe() as applicationServerKey. */
@@ -22,7 +21,13 @@ export interface Vapid extends VapidKeys {
  * @example const { publicKey, privateKey } = makeVapidKeys()
  */
 export function makeVapidKeys(): VapidKeys {
-  return library.generateVAPIDKeys()
+  const {
+    x = '',
+    y = '',
+    d = '',
+  } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
+  const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
+  return { publicKey: point.toString('base64url'), privateKey: d }
 }
 
 /** Describes the fault of the keys, or returns undefined if they are a valid pair. */
@@ -69,10 +74,7 @@ const renewBeforeMs = 3_600_000
  * Makes the Authorization header for one push service, by its origin. The signature is valid for 12 hours: 24 are allowed, and
  * the rest is a margin for a wrong clock. It is cached until its last hour begins, because signing costs as much as encrypting.
  */
-export function createAuthorization(
-  audience: string,
-  { subject, publicKey, privateKey }: Vapid,
-): (now: number) => string {
+export function createAuthorization(audience: string, { subject, ...keys }: Vapid): (now: number) => string {
   let header = ''
   let expiresAt = 0
   return (now) => {
@@ -80,8 +82,18 @@ export function createAuthorization(
     if (now < expiresAt - lifetimeMs || now >= expiresAt - renewBeforeMs) {
       expiresAt = now + lifetimeMs
       const exp = Math.floor(expiresAt / 1_000)
-      header = library.getVapidHeaders(audience, subject, publicKey, privateKey, 'aes128gcm', exp).Authorization
+      header = `vapid t=${signToken({ aud: audience, exp, sub: subject }, keys)}, k=${keys.publicKey}`
     }
     return header
   }
+}
+
+/** A JSON Web Token with ES256 (RFC 8292 §2; RFC 7518 §3.4). */
+function signToken(claims: object, { publicKey, privateKey }: VapidKeys): string {
+  const point = Buffer.from(publicKey, 'base64url')
+  const [x, y] = [point.subarray(1, 33).toString('base64url'), point.subarray(33).toString('base64url')]
+  const key = createPrivateKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y, d: privateKey } })
+  const parts = [{ typ: 'JWT', alg: 'ES256' }, claims].map((part) => Buffer.from(JSON.stringify(part)))
+  const text = parts.map((part) => part.toString('base64url')).join('.')
+  return `${text}.${sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
 }

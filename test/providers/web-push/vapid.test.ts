@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createPublicKey, verify } from 'node:crypto'
 import test from 'node:test'
 import {
   createAuthorization,
@@ -43,7 +44,6 @@ test('the header is signed once in eleven hours, and never valid for more than 2
   const vapid = { ...makeVapidKeys(), subject: 'mailto:ops@example.com' }
   const authorization = createAuthorization('https://fcm.googleapis.com', vapid)
   const hour = 3_600_000
-  // The library uses the real clock, too.
   const start = Date.now()
   const first = authorization(start)
   const claims = (header: string) =>
@@ -59,4 +59,27 @@ test('the header is signed once in eleven hours, and never valid for more than 2
   // The clock was set back.
   const third = authorization(start - hour)
   assert.equal(claims(third).exp, Math.floor((start + 11 * hour) / 1_000))
+})
+
+/** Whether the token of an Authorization header was signed by its key `k` (RFC 8292 §3). */
+function isSigned(header: string): boolean {
+  const [, text = '', signature = '', k = ''] = /^vapid t=([^.]+\.[^.]+)\.([\w-]+), k=([\w-]+)$/.exec(header) ?? []
+  const point = Buffer.from(k, 'base64url')
+  const [x, y] = [point.subarray(1, 33).toString('base64url'), point.subarray(33).toString('base64url')]
+  const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } })
+  return verify('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'))
+}
+
+test('the header has the layout of the example in RFC 8292, section 2.4, and its signature is valid as the one there', () => {
+  const [audience, subject] = ['https://push.example.net', 'mailto:push@example.com']
+  const signed =
+    'eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM1MjM3NjgsInN1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0'
+  const example = `vapid t=${signed}.i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpiUfnK9ojFwDXb1JrErtmysazNjjvW2L9OkSSHzvoD1oA, k=BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs`
+  assert.ok(isSigned(example), 'the example of the RFC')
+  for (let n = 0; n < 20; n++) {
+    const keys = makeVapidKeys()
+    const header = createAuthorization(audience, { ...keys, subject })((1453523768 - 12 * 3_600) * 1_000)
+    assert.equal(header.slice(0, header.lastIndexOf('.')), `vapid t=${signed}`)
+    assert.ok(isSigned(header) && header.endsWith(`, k=${keys.publicKey}`), header)
+  }
 })
