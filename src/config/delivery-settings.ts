@@ -61,7 +61,10 @@ export const content = group(
     }),
     token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
     tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),
-    recipient: pointer({ help: 'Push: another name of `token`.', default: '/recipient' }),
+    recipient: pointer({
+      help: 'Push: another place of a device token. Default: none, since some platforms write an address there.',
+      optional: true,
+    }),
     overrides: pointer({
       help: 'Push: an object with additional fields for each kind of push service.',
       default: '/overrides',

@@ -13,10 +13,11 @@ export interface ContentMapping {
   readonly data: string
   /** The time after which the message is worthless (row 56). */
   readonly expires_at: string
-  /** The target, if a message names one: a device token, several tokens, or the older name `recipient`. Push only. */
+  /** The target, if a message names one: a device token, or several tokens. Push only. */
   readonly token: string
   readonly tokens: string
-  readonly recipient: string
+  /** Another place of a device token. No default: in relatives of this record it is an address, and not a token. */
+  readonly recipient?: string
   /** Additional fields for one kind of push service: {"fcm": {…}}. Push only. */
   readonly overrides: string
   /** true: a message with neither title nor body fails. */
@@ -35,7 +36,6 @@ export const defaultContentMapping: ContentMapping = {
   expires_at: '/expires_at',
   token: '/token',
   tokens: '/tokens',
-  recipient: '/recipient',
   overrides: '/overrides',
 }
 
@@ -96,7 +96,8 @@ export function readPushContent(
 }
 
 /**
- * `data` for a push service that accepts only texts: texts are kept, other values become JSON.
+ * `data` for a push service that accepts only texts: texts are kept, other values become JSON, and null is left out, because an
+ * app would show "null".
  *
  * @example dataTexts({ data: '{"a":"x","n":9007199254740993,"o":{"k":1}}' }) // { a: 'x', n: '9007199254740993', o: '{"k":1}' }
  */
@@ -104,7 +105,9 @@ export function dataTexts({ data }: Content): Record<string, string> {
   if (data === undefined) return {}
   const values = parse(data) as Record<string, unknown>
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+    Object.entries(values)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   )
 }
 
@@ -123,6 +126,8 @@ function pickContent(element: unknown, mapping: ContentMapping): Content | { err
     const value = valueAt(element, mapping[name])
     if (value === undefined || value === null) continue
     if (typeof value !== 'string') return { error: wrongType(name, mapping[name], 'a string', value) }
+    // An empty address is a field of a template that was not filled.
+    if (value === '' && (name === 'url' || name === 'image_url')) continue
     const danger = name === 'url' || name === 'image_url' ? findDanger(name, value) : undefined
     if (danger !== undefined) return { error: `${name} at ${mapping[name]} ${danger}` }
     content[name] = value
@@ -169,8 +174,11 @@ export function textMissingAt(
   { title, body }: Content,
   mapping: ContentMapping = defaultContentMapping,
 ): readonly string[] | undefined {
-  return title || body ? undefined : [mapping.title, mapping.body]
+  return [title, body].some(isVisible) ? undefined : [mapping.title, mapping.body]
 }
+
+/** A text of white space and zero-width characters shows nothing. U+2800 is the empty pattern of Braille. */
+const isVisible = (text = ''): boolean => /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]/u.test(text)
 
 const missingText = ({ title, body }: ContentMapping): string =>
   `there is neither a title at ${title} nor a body at ${body}: send one, or set the content mapping`
@@ -178,9 +186,10 @@ const missingText = ({ title, body }: ContentMapping): string =>
 function pickTokens(element: unknown, mapping: ContentMapping): readonly string[] | undefined | { error: string } {
   const tokens: string[] = []
   for (const name of ['token', 'recipient'] as const) {
-    const value = valueAt(element, mapping[name]) ?? undefined
-    if (value === undefined) continue
-    if (typeof value !== 'string' || value === '') return { error: wrongType(name, mapping[name], 'a token', value) }
+    const pointer = mapping[name]
+    const value = pointer === undefined ? undefined : (valueAt(element, pointer) ?? undefined)
+    if (pointer === undefined || value === undefined) continue
+    if (typeof value !== 'string' || value === '') return { error: wrongType(name, pointer, 'a token', value) }
     tokens.push(value)
   }
   const several = valueAt(element, mapping.tokens) ?? undefined

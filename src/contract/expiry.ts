@@ -1,5 +1,7 @@
 // The time after which a message is worthless: a value within its request element. The interface does not define it (§2.1, row 56).
 
+import { readTimestamp } from './timestamp.ts'
+
 /** Numbers below this one are seconds: as milliseconds they would be before March 1973, as seconds they reach the year 5138. */
 const firstMilliseconds = 100_000_000_000
 const form = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:?\d{2})$/
@@ -13,7 +15,9 @@ const form = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2
  */
 export function readExpiry(value: unknown): number | undefined {
   if (typeof value === 'string')
-    return form.test(value) ? finite(Date.parse(value.toUpperCase().replace(' ', 'T'))) : undefined
+    return form.test(value) && readTimestamp(value) !== undefined
+      ? finite(Date.parse(value.toUpperCase().replace(' ', 'T')))
+      : undefined
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) return undefined
   return value < firstMilliseconds ? value * 1_000 : value
 }

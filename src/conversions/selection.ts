@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { brandNumber, timeText } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
+import { readMoment } from '../contract/moment.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http-error.ts'
 import { isLaneVisible } from '../queue/lane-visibility.ts'
@@ -15,8 +16,8 @@ import type { ConversionFilter } from './report.ts'
 const id = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: `Only this ${what}.` }))
 
 const readDay = (written: string): number | undefined => {
-  const ms = /^\d{4}-\d\d-\d\d$/.test(written) ? Date.parse(`${written}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(ms) ? undefined : dayOf(ms)
+  const ms = written.length === 10 ? readMoment(written) : undefined
+  return ms === undefined ? undefined : dayOf(ms)
 }
 const day = (description: string) => Type.Optional(timeText(readDay, `${description}, as YYYY-MM-DD (UTC).`))
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dataTexts, defaultContentMapping, readContent, readPushContent } from '../../src/contract/content.ts'
+import {
+  type Content,
+  dataTexts,
+  defaultContentMapping,
+  readContent,
+  readPushContent,
+  textMissingAt,
+} from '../../src/contract/content.ts'
 
 test('the content is read from the siblings of activity', () => {
   const text = '{"activity":{"id":1},"title":"T","body":"B","image_url":"https://i/x.png","url":"/u","data":{"a":"1"}}'
@@ -51,20 +58,49 @@ test('numbers in data keep all digits', () => {
   assert.deepEqual(readContent(`{"data":${data}}`), { data })
 })
 
-test('the target is read from token, tokens and recipient, without duplicates', () => {
+test('the target is read from token and tokens, without duplicates, and from recipient only if the mapping says so', () => {
   for (const [target, tokens] of [
     ['', undefined],
     [',"token":"a"', ['a']],
-    [',"recipient":"a"', ['a']],
+    // In relatives of this record, `recipient` is an address.
+    [',"recipient":"player@example.com"', undefined],
+    [',"recipient":""', undefined],
     [',"tokens":["a","b"]', ['a', 'b']],
-    [',"tokens":["b","a","b"],"token":"a","recipient":"c"', ['a', 'c', 'b']],
-    [',"token":null,"tokens":null,"recipient":null', undefined],
+    [',"tokens":["b","a","b"],"token":"a"', ['a', 'b']],
+    [',"token":null,"tokens":null', undefined],
     // An empty list counts as absent: the message goes to all devices of the user.
     [',"tokens":[]', undefined],
   ] as const) {
     const content = readPushContent(`{"activity":{"id":1},"title":"T"${target}}`)
     assert.deepEqual(content, { title: 'T', ...(tokens && { tokens }) }, target)
   }
+  const mapping = { ...defaultContentMapping, recipient: '/recipient' }
+  assert.deepEqual(readPushContent('{"token":"a","recipient":"c","tokens":["b"]}', mapping), {
+    tokens: ['a', 'c', 'b'],
+  })
+  assert.match(
+    (readPushContent('{"recipient":{"id":"a"}}', mapping) as { error: string }).error,
+    /^recipient at \/recipient is an object/,
+  )
+})
+
+test('an empty address is absent, as a field of a template that was not filled', () => {
+  assert.deepEqual(readPushContent('{"title":"x","url":"","image_url":""}'), { title: 'x' })
+})
+
+test('a title of white space and zero-width characters is no title where one is required', () => {
+  const mapping = { ...defaultContentMapping, required: true }
+  for (const title of ['', ' ', '\u00a0', '\u200b', '\ufeff', '\u2060\u200d', '\u3164', '\u2800', '\t\n']) {
+    const text = JSON.stringify({ title, body: ' ' })
+    assert.match(
+      (readContent(text, mapping) as { error: string }).error,
+      /neither a title at \/title nor a body/,
+      JSON.stringify(title),
+    )
+    assert.deepEqual(textMissingAt(readContent(text) as Content), ['/title', '/body'])
+  }
+  for (const title of ['a', '5', '!', '👍', '\u200b😀'])
+    assert.ok(!('error' in readContent(JSON.stringify({ title }), mapping)))
 })
 
 test('an address with a dangerous scheme is refused; web, app and relative addresses are accepted', () => {
@@ -87,7 +123,7 @@ test('an address with a dangerous scheme is refused; web, app and relative addre
     )
   }
   assert.ok('error' in readPushContent('{"image_url":"javascript:alert(1)"}'))
-  for (const url of ['https://example.com/b', 'http://x', 'app://bonus', 'larkspur:deposit', '/bonus', 'bonus?x=1', ''])
+  for (const url of ['https://example.com/b', 'http://x', 'app://bonus', 'larkspur:deposit', '/bonus', 'bonus?x=1'])
     assert.deepEqual(readContent(JSON.stringify({ url })), { url }, url)
   assert.deepEqual(readContent('{"image_url":"data:image/png;base64,AA=="}'), {
     image_url: 'data:image/png;base64,AA==',
@@ -113,7 +149,6 @@ test('a target or overrides of the wrong type are an error that names the pointe
     ['"token":5', /^token at \/token is a number, not a token; .*mapping$/],
     ['"token":""', /^token at \/token is an empty string, not a token/],
     ['"token":["a"]', /^token at \/token is an array/],
-    ['"recipient":{"id":"a"}', /^recipient at \/recipient is an object/],
     ['"tokens":"a"', /^tokens at \/tokens is a string, not an array of tokens/],
     ['"tokens":["a",5]', /^tokens at \/tokens is an array with invalid members, not an array of tokens/],
     ['"tokens":["a",""]', /^tokens at \/tokens is an array with invalid members/],
@@ -174,7 +209,6 @@ test('dataTexts keeps texts and converts other values to JSON with all digits', 
     ['round', '1.0'],
     ['exp', '1e3'],
     ['yes', 'true'],
-    ['none', 'null'],
     ['list', '[1,"a",9007199254740993]'],
     ['o', '{"k":{"big":12345678901234567890}}'],
     ['', 'empty name'],
