@@ -26,6 +26,8 @@ export interface Scenario<Seen, Tool = Sender> {
   /** The most messages that it sends to one target. */
   readonly messages: number | ((facts: Facts) => number)
   readonly run: (tool: Tool) => Promise<Seen>
+  /** Runs after all other scenarios, because it disturbs them. */
+  readonly last?: true
 }
 
 export interface JudgeContext {
@@ -56,6 +58,8 @@ export interface CheckText {
 export interface CheckSpec<Seen> extends CheckText {
   /** Returns if the rule is kept. Throws a Verdict otherwise, see verdict.ts. It sends nothing and reads no clock. */
   readonly judge: (seen: Seen, context: JudgeContext) => void
+  /** The rule is about all requests of the run: it is judged again at the end, when `seen` has them. */
+  readonly ofRun?: true
 }
 
 export interface Check<Tool = Sender> extends CheckSpec<unknown> {

@@ -20,7 +20,7 @@ export type UserName = keyof NamedUsers
 export interface Pace {
   /** The longest wait for an answer. */
   readonly timeout: number
-  /** How long a slow writer and a slow reader take. */
+  /** How long a slow writer and a slow reader take, and the pause within a list for a platform. */
   readonly slow: number
   /** How long the checker waits until it gives up on an answer on purpose, or repeats a message that is in flight. */
   readonly giveUp: number

@@ -45,7 +45,16 @@ export interface Outcome {
 interface Recorded {
   readonly facts: Facts
   readonly exchanges: readonly Exchange[]
+  /** The exchanges of the whole run with the target, for checks with `ofRun`. */
+  readonly exchangesOfRun?: readonly Exchange[]
   readonly messages: number
+}
+
+export interface Course {
+  /** Steps with the same answer run one after another, others at the same time. Default: all one after another. */
+  readonly queueOf?: (target: Target) => string
+  /** Waits before the checks with `ofRun` are judged. */
+  readonly settle?: () => Promise<void>
 }
 
 /** @param order the place of each check in the report */
@@ -54,34 +63,57 @@ export async function runSteps<Tool extends Recorded>(
   toolFor: (target: Target, most: number) => Tool,
   { onResult, signal }: RunProgress,
   order: ReadonlyMap<AnyCheck, number>,
+  { queueOf = () => '', settle = async () => {} }: Course = {},
 ): Promise<Outcome> {
   const results: Result[] = []
   const startedAt = clock.now()
   let messages = 0
   let requests = 0
   let stopped: string | undefined
+  const atEnd: (() => void)[] = []
   const add = (result: Result): void => {
     results.push(result)
     onResult?.(result, results.length)
   }
-  for (const { scenario, target, checks, settled, messages: most } of steps) {
+
+  async function runStep({ scenario, target, checks, settled, messages: most }: Step<Tool>): Promise<void> {
     for (const { check, status, reason, prepare } of settled)
       add({ check, target, status, seen: reason, exchanges: [], ...(prepare !== undefined && { prepare }) })
-    if (checks.length === 0) continue
+    if (checks.length === 0) return
     if (signal?.aborted) stopped ??= 'the run was interrupted'
     const tool = toolFor(target, most)
     const judge = stopped === undefined ? await observe(() => scenario.run(tool)) : undefined
     if (judge?.unreachable) stopped = judge.unreachable
     const { exchanges } = tool
     for (const check of checks) {
-      const verdict = judge ? judge.apply(check, target, tool.facts) : notJudged(stopped ?? '')
-      add({ check, target, exchanges, ...verdict })
+      const result = (): Result => ({
+        check,
+        target,
+        exchanges: (check.ofRun && tool.exchangesOfRun) || exchanges,
+        ...(judge ? judge.apply(check, target, tool.facts) : notJudged(stopped ?? '')),
+      })
+      const first = result()
+      if (check.ofRun && judge && first.status !== 'failed') atEnd.push(() => add(result()))
+      else add(first)
     }
     messages += tool.messages
     requests += exchanges.length
   }
+
+  async function runQueue(queue: readonly Step<Tool>[]): Promise<void> {
+    for (const step of queue) await runStep(step)
+  }
+
+  const [last, others] = [steps.filter(({ scenario }) => scenario.last), steps.filter(({ scenario }) => !scenario.last)]
+  await Promise.all([...Map.groupBy(others, ({ target }) => queueOf(target)).values()].map(runQueue))
+  await runQueue(last)
+  if (atEnd.length > 0) await settle()
+  for (const judgeAgain of atEnd) judgeAgain()
+  const places = new Map(steps.map(({ target }, place) => [target, place]))
+  const byCheck = (a: Result, b: Result): number => (order.get(a.check) ?? 0) - (order.get(b.check) ?? 0)
+  const byTarget = (a: Result, b: Result): number => (places.get(a.target) ?? 0) - (places.get(b.target) ?? 0)
   return {
-    results: results.toSorted((a, b) => (order.get(a.check) ?? 0) - (order.get(b.check) ?? 0)),
+    results: results.toSorted((a, b) => byCheck(a, b) || byTarget(a, b)),
     startedAt,
     endedAt: clock.now(),
     messages,

@@ -9,7 +9,7 @@ import { correctRules, type Mode, type PlatformMutation, platformKey, startPlain
 export const allPlatformChecks = platformChecks.flatMap(({ checks }) => checks)
 
 /** Short times for tests. The patience is long, because only a fault reaches it. */
-export const platformPace = { timeout: 5_000, slow: 0, giveUp: 0, retryPause: 20, patience: 1_500, quiet: 500 }
+export const platformPace = { timeout: 5_000, slow: 300, giveUp: 0, retryPause: 20, patience: 1_500, quiet: 500 }
 
 export const platformFacts = {
   brand: '1',

@@ -69,7 +69,7 @@ const all = (sent: readonly unknown[], outcome: Outcome): readonly Outcome[] => 
 test('of a platform with ten faults the report names the ten, and nothing else', async () => {
   const outcome = await checkPlainPlatform((correct) => ({
     max: 12,
-    headers: () => ({ ...correct.headers(), 'content-type': 'text/plain' }),
+    headers: (n) => ({ ...correct.headers(n), 'content-type': 'text/plain' }),
     element: ({ text, attempts }) => {
       const sent = text.replace(',"action_group_id":990000002', '').replace('Žluťoučký', 'Zlutoucky')
       return attempts > 1 ? sent.replace(/\}$/, `,"attempt":${attempts}}`) : sent

@@ -34,7 +34,8 @@ export interface Rules {
   timeoutMs: number
   path(channel: Channel, mode: Mode): string
   method: string
-  headers(): Record<string, string>
+  /** @param attempts how often the first message was sent, with this request */
+  headers(attempts: number): Record<string, string>
   /** The text that is sent of a record. */
   element(waiting: Waiting): string
   body(elements: readonly string[], mode: Mode): string
@@ -49,6 +50,8 @@ export interface Rules {
   accepts(waiting: Waiting, number: number): boolean
   /** How many times a request is sent at once. */
   copies: number
+  /** A second request is sent if the first one has no answer after this time. */
+  hedgeMs?: number
   /** Whether a message that was settled stays in the queue. */
   keeps(outcome: Outcome, sent: readonly Waiting[]): boolean
   redirect: 'manual' | 'follow'
@@ -150,7 +153,7 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
     try {
       const response = await fetch(url + rules.path(channel, mode), {
         method: rules.method,
-        headers: rules.headers(),
+        headers: rules.headers(sent[0]?.attempts ?? 0),
         body: rules.body(elements, mode),
         redirect: rules.redirect,
         signal: AbortSignal.timeout(rules.timeoutMs),
@@ -176,7 +179,13 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
       if (sent.length === 0 && !rules.sendsEmpty(mode)) continue
       since = undefined
       for (const each of sent) each.attempts++
-      const [answer] = (await Promise.all(Array.from({ length: rules.copies }, () => call(channel, sent)))) as [Answer]
+      const copies = Array.from({ length: rules.copies }, () => call(channel, sent))
+      const { hedgeMs } = rules
+      if (hedgeMs !== undefined) {
+        const late = await Promise.race([copies[0], sleep(hedgeMs, 'late')])
+        if (late === 'late') copies.unshift(call(channel, sent))
+      }
+      const [answer] = (await Promise.all(copies)) as [Answer]
       for (const [, ref = ''] of answer.text.matchAll(/"(?:push_id|site_notification_id)":"([^"]+)"/g)) refs.add(ref)
       const outcomes = rules.outcomes(answer, sent, mode)
       const settled = new Set<Waiting>()

@@ -56,6 +56,37 @@ export const platformMutants: readonly PlatformMutant[] = [
     mutate: () => ({ headers: () => ({ 'content-type': 'application/json', authorization: 'Bearer key' }) }),
   },
   {
+    fault: 'sends the key only with the first attempt',
+    check: 'request.key',
+    mutate: (correct) => ({
+      headers(attempts) {
+        const { 'x-api-key': _, ...others } = correct.headers(attempts)
+        return attempts > 1 ? others : correct.headers(attempts)
+      },
+    }),
+  },
+  {
+    fault: 'labels a repeated request as text',
+    check: 'request.content-type',
+    mutate: (correct) => ({
+      headers: (attempts) => ({
+        ...correct.headers(attempts),
+        ...(attempts > 1 && { 'content-type': 'text/plain' }),
+      }),
+    }),
+  },
+  {
+    fault: 'parses ids as floating-point numbers when it repeats a message',
+    check: 'record.id',
+    also: ['repeat.same'],
+    modes: { push: 'single', site: 'single' },
+    only: ['record', 'request', 'repeat', 'lost'],
+    mutate: () => ({
+      element: ({ text, attempts }) =>
+        attempts > 1 ? text.replace(/"id":(\d+)/, (_, id: string) => `"id":${id}.0`) : text,
+    }),
+  },
+  {
     fault: 'sends single messages as an array of one record',
     check: 'request.json',
     modes: { push: 'single', site: 'single' },
@@ -64,6 +95,7 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'adds an element without activity to each batch',
     check: 'request.json',
+    also: ['batch.maximum'],
     mutate: () => ({
       body: (elements, mode) => (mode === 'single' ? (elements[0] as string) : `[{"records":[]},${elements.join()}]`),
     }),
@@ -71,7 +103,7 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'sends text/plain',
     check: 'request.content-type',
-    mutate: (correct) => ({ headers: () => ({ ...correct.headers(), 'content-type': 'text/plain' }) }),
+    mutate: (correct) => ({ headers: (n) => ({ ...correct.headers(n), 'content-type': 'text/plain' }) }),
   },
   {
     fault: 'parses ids as floating-point numbers',
@@ -116,6 +148,11 @@ export const platformMutants: readonly PlatformMutant[] = [
     check: 'request.in-flight',
     only: ['request', 'success', 'record'],
     mutate: () => ({ copies: 2 }),
+  },
+  {
+    fault: 'sends a message again after 700 ms without an answer',
+    check: 'lost.in-flight',
+    mutate: () => ({ hedgeMs: 700 }),
   },
   {
     fault: 'cuts batches at twice the agreed number',
@@ -248,6 +285,13 @@ export const platformMutants: readonly PlatformMutant[] = [
     ),
   },
   {
+    fault: 'gives up on a batch after a 503',
+    check: 'batch.5xx',
+    mutate: readsOutcomes(({ status = 0 }, sent, mode) =>
+      mode === 'batch' && status === 503 ? all(sent, 'failed') : undefined,
+    ),
+  },
+  {
     fault: 'skips a batch after a 4xx, like a single message',
     check: 'batch.4xx',
     mutate: readsOutcomes(({ status = 0 }, sent, mode) =>
@@ -347,6 +391,12 @@ export const platformMutants: readonly PlatformMutant[] = [
     fault: 'uses a list that is cut',
     check: 'list.cut',
     mutate: (correct) => ({ usesList: (text, isComplete) => !isComplete || correct.usesList(text, isComplete) }),
+  },
+  {
+    fault: 'follows a redirect with GET',
+    check: 'redirect.not-followed',
+    modes: { push: 'batch', site: 'batch' },
+    mutate: () => ({ redirect: 'follow' }),
   },
   {
     fault: 'skips a single message after a redirect',

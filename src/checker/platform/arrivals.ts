@@ -33,7 +33,7 @@ const ordinary: Scenario<Trace, Lane> = {
 }
 
 const each = (trace: Trace, judge: (message: ReceivedMessage, request: PlatformRequest) => void): void => {
-  for (const request of trace.requests) for (const message of request.messages) judge(message, request)
+  for (const request of trace.ofRun()) for (const message of request.messages) judge(message, request)
 }
 
 const members = ['brand_id', 'user_id', 'activity_id', 'action_group_id', 'trigger_hash', 'action_id'] as const
@@ -41,37 +41,40 @@ const members = ['brand_id', 'user_id', 'activity_id', 'action_group_id', 'trigg
 export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   {
     id: arrivesCheck,
+    ofRun: true,
     section: '§4.1',
     level: 'must',
     title: 'The platform sends its messages to the endpoint of their channel and mode, with POST.',
     consequence: 'The operator never sees the messages.',
     remedy:
       'Send POST to {base_url} with the path of §4.1: /channels/push/single, /channels/push/batch, /channels/site/…',
-    judge: ({ requests }) => {
-      for (const { label, method } of requests) expect(method === 'POST', `${label}: ${method}`)
+    judge: ({ ofRun }) => {
+      for (const { label, method } of ofRun()) expect(method === 'POST', `${label}: ${method}`)
     },
   },
   {
     id: keyCheck,
+    ofRun: true,
     section: '§5.1',
     level: 'must',
     title: 'Every request has the API key of the operator in the header X-Api-Key.',
     consequence: 'The operator refuses the request: single messages are dropped, and batches are repeated without end.',
     remedy: 'Send the key that the operator issued in the header X-Api-Key, unchanged, with every request.',
-    judge: ({ requests }) => {
-      for (const { label, key } of requests)
+    judge: ({ ofRun }) => {
+      for (const { label, key } of ofRun())
         expect(key === 'right', `${label}: ${key === 'none' ? 'no header X-Api-Key' : 'another API key'}`)
     },
   },
   {
     id: 'request.json',
+    ofRun: true,
     section: '§4, §4.1',
     level: 'must',
     title: 'A body is JSON: one record for a single message, an array of records for a batch.',
     consequence: 'The operator refuses the body: the messages are dropped or repeated without end.',
     remedy: 'Send {"activity": {…}, …} to …/single, and [{"activity": {…}, …}] to …/batch.',
-    judge: ({ requests }, { target: { mode } }) => {
-      for (const { label, value, body } of requests) {
+    judge: ({ ofRun }, { target: { mode } }) => {
+      for (const { label, value, body } of ofRun()) {
         expect(value !== undefined, `${label}: the body is not JSON: ${body.slice(0, 100)}`)
         const elements = mode === 'batch' && Array.isArray(value) ? value : [value]
         const isRecord = (element: unknown): boolean => isObject(element) && isObject(element.activity)
@@ -82,13 +85,14 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   },
   {
     id: 'request.content-type',
+    ofRun: true,
     section: '§4',
     level: 'should',
-    title: 'A request has the content type application/json.',
+    title: 'Every request has the content type application/json.',
     consequence: 'Many servers do not parse the body, and refuse it with 400 or 415: single messages are dropped.',
     remedy: 'Send Content-Type: application/json.',
-    judge: ({ requests }) => {
-      for (const { label, headers } of requests) {
+    judge: ({ ofRun }) => {
+      for (const { label, headers } of ofRun()) {
         const type = headers['content-type'] ?? 'none'
         expect(/^application\/json *(;|$)/i.test(type), `${label}: content type ${type}`)
       }
@@ -96,6 +100,7 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   },
   {
     id: 'record.id',
+    ofRun: true,
     section: '§2.1',
     level: 'must',
     title: 'activity.id is the integer of the record, digit by digit.',
@@ -109,6 +114,7 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   },
   {
     id: 'record.members',
+    ofRun: true,
     section: '§2.1',
     level: 'must',
     title: 'The other members of activity have the type and the value of the record.',
@@ -131,6 +137,7 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   },
   {
     id: 'record.content',
+    ofRun: true,
     section: '§2.1',
     level: 'should',
     title: 'The members beside activity arrive as they were enqueued.',
@@ -164,6 +171,7 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   },
   {
     id: 'success.once',
+    ofRun: true,
     section: '§7.1, §7.2',
     level: 'must',
     title: 'A successful message is not sent again.',
@@ -173,9 +181,10 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   },
   {
     id: 'request.in-flight',
+    ofRun: true,
     section: '§7.1, §7.2',
     level: 'should',
-    title: 'A message is not sent again while a request with it has no answer yet.',
+    title: 'A message is not sent twice at the same time.',
     consequence: 'The operator delivers the message twice, unless it recognizes messages that it is delivering.',
     remedy: 'Let one worker own a message until its request has ended: a lock or a lease for each message or lane.',
     judge: (trace) => {

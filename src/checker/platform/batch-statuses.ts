@@ -5,12 +5,12 @@ import type { Target } from '../target.ts'
 import { type Answered, expectRetried } from './expect-retried.ts'
 import type { Lane } from './lane.ts'
 import { type Open, status, successful } from './replies.ts'
+import type { Reply } from './request.ts'
 
-/** §7.2 rule 1: a batch that is first answered like this. Each answer has records of its own, so that no fault hides another. */
-function batchAnswered(
-  code: number,
-  bodyOf: (target: Target, open: Open) => string | undefined,
-): Scenario<Answered, Lane> {
+type AnswerOf = (target: Target, open: Open) => Reply
+
+/** §7.2 rule 1: a batch whose first attempts are answered like this. Each scenario has records of its own, so that no fault hides another. */
+function batchAnswered(answers: readonly AnswerOf[]): Scenario<Answered, Lane> {
   return {
     scope: 'batch',
     messages: 3,
@@ -18,76 +18,74 @@ function batchAnswered(
       const records = [make.message(), make.message(), make.message()]
       const trace = await play({
         records,
-        reply: (open) =>
-          open.messages.some(({ attempt }) => attempt === 1)
-            ? status(code, 'retry', bodyOf(target, open))
-            : successful(target, open),
+        reply: (open) => {
+          const attempt = Math.min(...open.messages.map((message) => message.attempt))
+          return (answers[attempt - 1] ?? successful)(target, open)
+        },
       })
       return { trace, records }
     },
   }
 }
 
+const refused =
+  (code: number): AnswerOf =>
+  () =>
+    status(code, 'retry')
+/** The answer has the outcomes of a success. */
+const accepted =
+  (code: number): AnswerOf =>
+  (target, open) =>
+    status(code, 'retry', successful(target, open).body)
+const unreadable = ['OK', '{}']
+
 const retryRemedy =
   'Keep all messages of the batch in the queue, and send them again after a pause, for every status but 200.'
 
 export const batchStatusChecks: readonly Check<Lane>[] = [
-  ...checksOf(
-    batchAnswered(500, () => undefined),
-    [
-      {
-        id: 'batch.5xx',
-        section: '§7.2',
-        level: 'must',
-        title: 'A batch that is answered with a status from 500 to 599 is sent again, with all its messages.',
-        consequence: 'Every disturbance of the operator loses a batch of messages.',
-        remedy: retryRemedy,
-        judge: (seen) => expectRetried(seen, (code) => code >= 500),
-      },
-    ],
-  ),
-  ...checksOf(
-    batchAnswered(400, () => undefined),
-    [
-      {
-        id: 'batch.4xx',
-        section: '§7.2',
-        level: 'must',
-        title: 'A batch that is answered with a status from 400 to 499 is sent again, with all its messages.',
-        consequence: 'A wrong key, or one message that the operator cannot read, loses hundreds of others.',
-        remedy: `${retryRemedy} Only single messages are skipped after 4xx.`,
-        judge: (seen) => expectRetried(seen, (code) => code >= 400 && code < 500),
-      },
-    ],
-  ),
-  // The answer has the outcomes of a success.
-  ...checksOf(
-    batchAnswered(202, (target, open) => successful(target, open).body),
-    [
-      {
-        id: 'batch.2xx',
-        section: '§7.2',
-        level: 'must',
-        title: 'A batch that is answered with another 2xx than 200 is sent again, with all its messages.',
-        consequence: 'A 202 of a proxy that only accepted the batch counts as delivered: the batch is lost.',
-        remedy: 'Compare the status with 200, not with the range from 200 to 299.',
-        judge: (seen) => expectRetried(seen, (code) => code > 200 && code < 300),
-      },
-    ],
-  ),
-  ...checksOf(
-    batchAnswered(200, () => 'OK'),
-    [
-      {
-        id: 'batch.unreadable',
-        section: '§2.4, §7.2',
-        row: 48,
-        level: 'should',
-        title: 'A batch that is answered 200 without a batch response record is sent again.',
-        consequence: 'The page of a proxy counts as an answer, and the whole batch is lost.',
-        remedy: 'Treat a body that you cannot read as an answer from which all messages are absent.',
-        judge: (seen) => expectRetried(seen, (code, body) => code === 200 && body === 'OK'),
-      },
-    ],
-  ),
+  ...checksOf(batchAnswered([refused(500), refused(503)]), [
+    {
+      id: 'batch.5xx',
+      section: '§7.2',
+      level: 'must',
+      title: 'A batch that is answered with a status from 500 to 599 is sent again, with all its messages.',
+      consequence: 'Every disturbance of the operator loses a batch of messages.',
+      remedy: retryRemedy,
+      judge: (seen) => expectRetried(seen, (code) => code >= 500),
+    },
+  ]),
+  ...checksOf(batchAnswered([refused(400), refused(429)]), [
+    {
+      id: 'batch.4xx',
+      section: '§7.2',
+      level: 'must',
+      title: 'A batch that is answered with a status from 400 to 499 is sent again, with all its messages.',
+      consequence: 'A wrong key, or one message that the operator cannot read, loses hundreds of others.',
+      remedy: `${retryRemedy} Only single messages are skipped after 4xx.`,
+      judge: (seen) => expectRetried(seen, (code) => code >= 400 && code < 500),
+    },
+  ]),
+  ...checksOf(batchAnswered([accepted(202), accepted(207)]), [
+    {
+      id: 'batch.2xx',
+      section: '§7.2',
+      level: 'must',
+      title: 'A batch that is answered with another 2xx than 200 is sent again, with all its messages.',
+      consequence: 'A 202 of a proxy that only accepted the batch counts as delivered: the batch is lost.',
+      remedy: 'Compare the status with 200, not with the range from 200 to 299.',
+      judge: (seen) => expectRetried(seen, (code) => code > 200 && code < 300),
+    },
+  ]),
+  ...checksOf(batchAnswered(unreadable.map((body) => () => status(200, 'retry', body))), [
+    {
+      id: 'batch.unreadable',
+      section: '§2.4, §7.2',
+      row: 48,
+      level: 'should',
+      title: 'A batch that is answered 200 without a batch response record is sent again.',
+      consequence: 'The page of a proxy counts as an answer, and the whole batch is lost.',
+      remedy: 'Treat a body that you cannot read as an answer from which all messages are absent.',
+      judge: (seen) => expectRetried(seen, (code, body) => code === 200 && unreadable.includes(body)),
+    },
+  ]),
 ]

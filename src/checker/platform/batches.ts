@@ -16,14 +16,17 @@ const bulk: Scenario<Trace, Lane> = {
 const bulkChecks = checksOf(bulk, [
   {
     id: 'batch.maximum',
+    ofRun: true,
     section: '§1.6, §8.2',
     level: 'must',
     title: 'A batch has at most the agreed number of messages.',
     consequence: 'The operator refuses the batch, and the platform repeats it without end.',
     remedy: 'Cut batches at the number that is configured for this operator, also when messages are repeated.',
-    judge: ({ requests }, { facts: { batchMax } }) => {
-      for (const { label, messages } of requests)
-        expect(messages.length <= batchMax, `${label}: ${messages.length} messages, agreed are ${batchMax}`)
+    judge: ({ ofRun }, { facts: { batchMax } }) => {
+      for (const { label, messages, strangers } of ofRun()) {
+        const length = messages.length + strangers
+        expect(length <= batchMax, `${label}: ${length} messages, agreed are ${batchMax}`)
+      }
     },
   },
   {
@@ -59,14 +62,15 @@ const bulkChecks = checksOf(bulk, [
   },
   {
     id: 'batch.distinct',
+    ofRun: true,
     section: '§2.4, §4.1',
     level: 'should',
     title: 'A message is in a batch only once.',
     consequence:
       'The answer has one item for each id, so the outcome of the other copy is unknown, and it is repeated.',
     remedy: 'Remove a message from the queue of its lane when it enters a batch.',
-    judge: ({ requests }) => {
-      for (const { label, messages } of requests) {
+    judge: ({ ofRun }) => {
+      for (const { label, messages } of ofRun()) {
         const ids = messages.map(({ idJson }) => idJson)
         const twice = ids.find((id, place) => ids.indexOf(id) !== place)
         expect(twice === undefined, `${label}: message ${twice} is in it twice`)
@@ -75,14 +79,15 @@ const bulkChecks = checksOf(bulk, [
   },
   {
     id: 'batch.empty',
+    ofRun: true,
     section: '§4.1',
     row: 36,
     level: 'should',
     title: 'No batch is empty.',
     consequence: 'The operator gets requests without a purpose, day and night.',
     remedy: 'Send a batch after the time span only if a message waits.',
-    judge: ({ requests }) => {
-      for (const { label, value } of requests)
+    judge: ({ ofRun }) => {
+      for (const { label, value } of ofRun())
         expect(!Array.isArray(value) || value.length > 0, `${label}: an empty batch`)
     },
   },

@@ -1,13 +1,14 @@
 // §7.1, §7.2, row 8: answers that are lost.
 
 import { type Check, checksOf } from '../check.ts'
-import { Failed, NotJudged } from '../verdict.ts'
+import { expect, Failed, NotJudged } from '../verdict.ts'
 import type { Lane } from './lane.ts'
 import { isFirst, type OneRecord, oneRecord } from './one-record.ts'
 import { cutBody, hang, reset, successful } from './replies.ts'
 import type { Reply } from './request.ts'
 
-const lostAnswers = oneRecord((target) => (open) => {
+/** The connection is reset, then cut within the answer. */
+export const lostAnswers = oneRecord((target) => (open) => {
   if (isFirst(open)) return reset
   return open.messages[0]?.attempt === 2 ? cutBody(target, open) : successful(target, open)
 })
@@ -47,6 +48,9 @@ const lostChecks = checksOf(lostAnswers, [
   },
 ])
 
+/** The end of a request and the next one arrive in any order. */
+const toleranceMs = 300
+
 const hanging = oneRecord(
   (target) => (open) => (isFirst(open) ? hang : successful(target, open)),
   ['timeout of the platform'],
@@ -63,6 +67,25 @@ const hangChecks = checksOf(hanging, [
       'One request without an answer stops all messages of the operator until somebody restarts the platform.',
     remedy: 'Set a timeout for the whole request, and send the messages again when it ends.',
     judge: (seen) => expectRetriedAfter(seen, 'hang', 'no answer was sent'),
+  },
+  {
+    id: 'lost.in-flight',
+    section: '§7.1, §7.2',
+    level: 'should',
+    title: 'A message is not sent again while its request is open, until the timeout of the platform.',
+    consequence: 'Whenever an answer is late, the operator gets the message twice, and may deliver it twice.',
+    remedy:
+      'Let one worker own a message until its request has ended. Set one timeout, and no second request before it.',
+    judge: ({ trace, record }, { facts: { platformTimeout = 0 } }) => {
+      const [first, second] = trace.of(record)
+      if (!first || !second) throw new NotJudged('the message did not come again (lost.timeout)')
+      const end = Math.min(first.endedAt ?? Number.POSITIVE_INFINITY, first.at + platformTimeout)
+      const early = Math.round(end - second.at)
+      expect(
+        early <= toleranceMs,
+        `${second.label}: sent ${early} ms before the end of ${first.label}, which had no answer`,
+      )
+    },
   },
 ])
 

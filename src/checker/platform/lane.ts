@@ -12,6 +12,7 @@ import type { Arrived } from './listener.ts'
 import { notOurs, type Open, successful } from './replies.ts'
 import {
   activityOf,
+  bodyOf,
   exchangeOf,
   type Fields,
   type Given,
@@ -19,7 +20,6 @@ import {
   type PlatformRequest,
   type ReceivedMessage,
   type Reply,
-  readBody,
 } from './request.ts'
 
 /** A file of records, in the order in which they should be sent. */
@@ -43,6 +43,8 @@ export interface Play {
 export interface Trace {
   readonly records: readonly Message[]
   readonly requests: readonly PlatformRequest[]
+  /** All requests of the run to the endpoint of the lane. */
+  ofRun(): readonly PlatformRequest[]
   /** The requests with this record. */
   of(record: Message): readonly PlatformRequest[]
   /** The outcome of the record in the reply to each of these requests. */
@@ -61,6 +63,8 @@ export interface Lane {
   /** Calls an endpoint that the platform hosts. */
   call(request: WireRequest): Promise<Exchange>
   readonly exchanges: readonly Exchange[]
+  /** The exchanges of the whole run with the endpoint. */
+  readonly exchangesOfRun: readonly Exchange[]
   /** The number of enqueued records. */
   readonly messages: number
 }
@@ -69,6 +73,8 @@ export interface Lane {
 export interface Player {
   /** undefined: none of the lane's records is in the request. */
   answer(arrived: Arrived): { readonly reply: Reply; readonly ended: (closed: boolean) => void } | undefined
+  /** Records a request that another player answers, if it has records of the lane. */
+  note(arrived: Arrived): void
 }
 
 export interface LaneOptions {
@@ -81,20 +87,28 @@ export interface LaneOptions {
   readonly enqueue: (file: Enqueued) => Promise<void>
   /** Makes the lane answer. */
   readonly take: (player: Player) => void
+  /** All requests of the run that a lane answered. The lane adds its own. */
+  readonly ofRun: PlatformRequest[]
 }
 
 const pollMs = 10
 
+/** The end of the address to which the checker redirects. */
+export const redirected = '?bellwire-check=redirected'
+
 export function createLane(options: LaneOptions): Lane {
-  const { facts, target, make, url, key, mostMessages, enqueue, take } = options
+  const { facts, target, make, url, key, mostMessages, enqueue, take, ofRun } = options
   const requests: Mutable<PlatformRequest>[] = []
   const calls: Exchange[] = []
   const patience = facts.pace.patience + (facts.platformTimeout ?? 0)
   let messages = 0
+  // A redirect that the platform follows is judged by a check of its own.
+  const requestsOfRun = (): readonly PlatformRequest[] =>
+    ofRun.filter(({ feature, url: to }) => feature === target.feature && !to.endsWith(redirected))
 
   function openOf(arrived: Arrived, found: readonly ReceivedMessage[], strangers: number): Open {
     return {
-      label: `request ${requests.length + 1}`,
+      label: `request ${ofRun.length + 1}`,
       feature: target.feature,
       method: arrived.method,
       url: url + arrived.target,
@@ -102,7 +116,7 @@ export function createLane(options: LaneOptions): Lane {
       key: arrived.key,
       keyHeader: arrived.keyHeader,
       body: redactSecrets(arrived.body, [key]),
-      value: readBody(arrived.body).value,
+      value: bodyOf(arrived).value,
       messages: found,
       strangers,
       at: clock.monotonic(),
@@ -112,6 +126,7 @@ export function createLane(options: LaneOptions): Lane {
 
   function record(request: PlatformRequest): Mutable<PlatformRequest> {
     requests.push(request)
+    ofRun.push(request)
     return request
   }
 
@@ -130,6 +145,7 @@ export function createLane(options: LaneOptions): Lane {
   async function list(reply: Reply): ReturnType<Lane['list']> {
     const from = requests.length
     take({
+      note() {},
       answer(arrived) {
         if (arrived.feature !== target.feature) return undefined
         return answerWith(record({ ...openOf(arrived, [], 0), reply }), () => {})
@@ -148,10 +164,18 @@ export function createLane(options: LaneOptions): Lane {
     messages += records.length
     if (messages > mostMessages)
       throw new Error(`the scenario announced ${mostMessages} records, and tried to enqueue ${messages}`)
-    const trace = createTrace(records)
+    const trace = createTrace(records, requestsOfRun)
     take({
+      note(arrived) {
+        if (arrived.feature !== target.feature) return
+        const { elements } = bodyOf(arrived)
+        const found = trace.receive(elements)
+        if (found.length === 0) return
+        const open = openOf(arrived, found, elements.length - found.length)
+        trace.add({ ...open, label: `request ${ofRun.length}`, reply: { given: () => 'retry' }, endedAt: open.at })
+      },
       answer(arrived) {
-        const { elements } = readBody(arrived.body)
+        const { elements } = bodyOf(arrived)
         const found = trace.receive(elements)
         if (arrived.feature !== target.feature || (found.length === 0 && elements.length > 0)) return undefined
         const open = openOf(arrived, found, elements.length - found.length)
@@ -166,8 +190,6 @@ export function createLane(options: LaneOptions): Lane {
     await waitUntil(() => isDone(trace), trace)
     if (trace.requests.length === 0)
       throw new NotJudged(`no request with these records arrived within ${patience / 1000} s`)
-    // A wrong repetition comes about as fast as a right one.
-    await pause(facts.pace.quiet)
     return trace
   }
 
@@ -192,6 +214,9 @@ export function createLane(options: LaneOptions): Lane {
     list,
     get exchanges() {
       return [...requests.map(exchangeOf), ...calls]
+    },
+    get exchangesOfRun() {
+      return requestsOfRun().map(exchangeOf)
     },
     get messages() {
       return messages
@@ -220,7 +245,7 @@ interface OpenTrace extends Trace {
   receive(elements: readonly Fields[]): readonly ReceivedMessage[]
 }
 
-function createTrace(records: readonly Message[]): OpenTrace {
+function createTrace(records: readonly Message[], ofRun: Trace['ofRun']): OpenTrace {
   const requests: PlatformRequest[] = []
   const byId = new Map(records.map((record) => [record.idJson, record]))
   const byHash = new Map(records.map((record) => [hashIn(record.text), record]))
@@ -232,6 +257,7 @@ function createTrace(records: readonly Message[]): OpenTrace {
   return {
     records,
     requests,
+    ofRun,
     of,
     given,
     open,

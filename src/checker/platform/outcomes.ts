@@ -2,9 +2,11 @@
 
 import { type Check, checksOf, type Scenario } from '../check.ts'
 import type { Message } from '../messages.ts'
+import { ExactNumber } from '../read-answer.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
 import { expectOnce } from './arrivals.ts'
 import { batchStatusChecks } from './batch-statuses.ts'
+import { lostAnswers } from './connections.ts'
 import { givenIn, type Lane, type Trace } from './lane.ts'
 import { item, outcomes, status } from './replies.ts'
 import type { Given, ReceivedMessage } from './request.ts'
@@ -53,6 +55,7 @@ function expectRepeated(trace: Trace, outcome: Given, records: readonly Message[
 const categoryChecks = checksOf(categories, [
   {
     id: 'failed.skipped',
+    ofRun: true,
     section: '§7.2',
     level: 'must',
     title: 'A failed message of a batch is not sent again.',
@@ -82,31 +85,13 @@ const categoryChecks = checksOf(categories, [
   },
   {
     id: 'partial.once',
+    ofRun: true,
     section: '§7.2',
     level: 'must',
     title: 'A successful message is not sent again because others of its batch were failed, fatal or absent.',
     consequence: 'With each fatal message, hundreds of users get a message again.',
     remedy: 'Decide for each message by its id. Only a status other than 200 repeats the whole batch.',
     judge: ({ trace, successful: delivered }) => expectOnce(trace, 'successful', delivered),
-  },
-  {
-    id: 'repeat.same',
-    section: '§2.1, §7.2',
-    level: 'should',
-    title: 'A repeated message has the same record as before.',
-    consequence: 'The operator takes it for another message, and delivers it twice.',
-    remedy:
-      'Store the record as it is sent, and repeat it unchanged: id, user_id, activity_id, action_id and trigger_hash.',
-    judge: ({ trace }) => {
-      for (const record of trace.records) {
-        const sent = trace.of(record).map(({ label, messages }) => {
-          const message = messages.find((each) => each.record === record)
-          return { label, text: JSON.stringify(message?.element) }
-        })
-        const other = sent.find(({ text }) => text !== sent[0]?.text)
-        expect(!other, `${other?.label}: message ${record.idJson} differs from its first record: ${other?.text}`)
-      }
-    },
   },
 ])
 
@@ -142,6 +127,7 @@ const answers: Scenario<{ readonly trace: Trace; readonly first: Message; readon
 const answerChecks = checksOf(answers, [
   {
     id: 'answer.optional',
+    ofRun: true,
     section: '§2.4',
     level: 'must',
     title: 'An answer to a batch may lack categories: one of the three is enough.',
@@ -151,6 +137,7 @@ const answerChecks = checksOf(answers, [
   },
   {
     id: 'answer.unknown',
+    ofRun: true,
     section: '§2.4',
     row: 10,
     level: 'should',
@@ -161,8 +148,39 @@ const answerChecks = checksOf(answers, [
   },
 ])
 
+/** In the scenario of lost answers, each mode has a repetition. */
+const repeatChecks = checksOf(lostAnswers, [
+  {
+    id: 'repeat.same',
+    ofRun: true,
+    section: '§2.1, §7.2',
+    level: 'should',
+    title: 'A repeated message has the same record as before.',
+    consequence: 'The operator takes it for another message, and delivers it twice.',
+    remedy:
+      'Store the record as it is sent, and repeat it unchanged: id, user_id, activity_id, action_id and trigger_hash.',
+    judge: ({ trace }) => {
+      const first = new Map<Message, string>()
+      let judged = 0
+      for (const { label, messages } of trace.ofRun())
+        for (const { record, element } of messages) {
+          const text = JSON.stringify(element, (_, value) => (value instanceof ExactNumber ? value.source : value))
+          const before = first.get(record)
+          if (before === undefined) first.set(record, text)
+          else judged++
+          expect(
+            before === undefined || before === text,
+            `${label}: message ${record.idJson} differs from its first record: ${text}`,
+          )
+        }
+      if (judged === 0) throw new NotJudged('no message was repeated')
+    },
+  },
+])
+
 export const outcomeChecks: readonly Check<Lane>[] = [
   ...categoryChecks,
+  ...repeatChecks,
   ...answerChecks,
   ...batchStatusChecks,
   ...singleStatusChecks,

@@ -13,7 +13,7 @@ import { arrivesCheck, keyCheck } from './arrivals.ts'
 import { createLane, type Enqueued, type Lane, type Player } from './lane.ts'
 import { type Arrived, type Listener, type OnArrival, openListener } from './listener.ts'
 import { notOurs, status, success } from './replies.ts'
-import { activityOf, idOf, type Reply, readBody } from './request.ts'
+import { activityOf, idOf, type PlatformRequest, type Reply, readBody } from './request.ts'
 
 export interface PlatformRunOptions extends Chosen<Lane> {
   readonly host: string
@@ -59,9 +59,11 @@ const noted = (reply: Reply): ReturnType<OnArrival> => ({ reply, ended: () => {}
 
 /** The newest lane comes first: a late request for earlier records is answered by their own lane. */
 function dispatch(players: readonly Player[], arrived: Arrived): ReturnType<OnArrival> {
-  for (const player of players) {
+  for (const [place, player] of players.entries()) {
     const answered = player.answer(arrived)
-    if (answered) return answered
+    if (!answered) continue
+    for (const earlier of players.slice(place + 1)) earlier.note(arrived)
+    return answered
   }
   const target = targetsOf('send').find(({ feature }) => feature === arrived.feature)
   return noted(target ? notOurs(target) : status(404, 'retry', { error: `bellwire check has no path ${arrived.path}` }))
@@ -75,8 +77,10 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
   const endpoints = await findEndpoints(options, make, url, take)
   const { steps, messages, total } = plan(options, endpoints)
   limitRecords(messages, mostMessages)
+  const ofRun: PlatformRequest[] = []
   const laneOf = (target: Target, most: number): Lane =>
-    createLane({ facts, target, make, url, key, mostMessages: most, enqueue, take })
+    createLane({ facts, target, make, url, key, mostMessages: most, enqueue, take, ofRun })
+  const course = { queueOf, settle: () => pause(facts.pace.quiet) }
   const order = new Map(checks.map((check, place) => [check, place]))
   return {
     endpoints,
@@ -84,10 +88,13 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
     messages,
     total,
     mark: make.mark,
-    run: (progress = {}) => runSteps(steps, laneOf, progress, order).finally(() => listener.close()),
+    run: (progress = {}) => runSteps(steps, laneOf, progress, order, course).finally(() => listener.close()),
     close: () => void listener.close(),
   }
 }
+
+/** The lanes of both channels and the lists do not disturb each other. */
+const queueOf = ({ feature, channel }: Target): string => (feature === 'reconciliation' ? feature : channel)
 
 /** @throws CouldNotRun if a run needs more records than it may have */
 export function limitRecords(needed: number, most: number): void {
@@ -136,6 +143,7 @@ async function findEndpoints(
   const wanted = channels.filter((channel) => !declared || declared.some((feature) => feature.startsWith(channel)))
   const records = new Map(wanted.map((channel) => [channel, make.message()]))
   take({
+    note() {},
     answer({ feature, path, key, body, method }) {
       seen.push(
         `${method} ${path}${key === 'right' ? '' : key === 'none' ? ' without an API key' : ' with another API key'}`,
@@ -162,7 +170,7 @@ async function findEndpoints(
   if (found.size === 0)
     throw new CouldNotRun(
       `none of the records that were enqueued arrived within ${facts.pace.patience / 1000} s${seen.length > 0 ? `. Arrived: ${[...new Set(seen)].join(', ')}` : ''}`,
-      `check that the platform sends to ${url} (with the paths of §4.1), that it accepted the records, and its log`,
+      `check that the platform sends to ${url} (with the paths of §4.1), that it accepted the records, and its log. A batch is sent after its time span: choose a longer --patience than that`,
     )
   if (seen.length > 0 && seen.every((each) => each.endsWith('with another API key')))
     throw new CouldNotRun(

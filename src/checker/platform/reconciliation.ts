@@ -19,9 +19,6 @@ interface Lists {
   readonly cut: ListTrial
 }
 
-/** Its first half is written before a pause. */
-const streamPauseMs = 300
-
 const lists: Scenario<Lists, Lane> = {
   scope: 'reconciliation',
   needs: ['reconciliation of the platform'],
@@ -29,7 +26,7 @@ const lists: Scenario<Lists, Lane> = {
   run: async ({ facts, list }) => {
     const user = JSON.stringify(facts.users.normal)
     const good = `{"users":[${user}],"timestamp":"${new Date(clock.now()).toISOString()}"}`
-    const streamed: Reply = { ...status(200, 'successful', good), streamMs: streamPauseMs }
+    const streamed: Reply = { ...status(200, 'successful', good), streamMs: facts.pace.slow }
     const error = status(200, 'retry', `{"users":[${user}],"error":"the source failed, a test of bellwire check"}`)
     const cut: Reply = { ...status(200, 'retry', good), cut: 'body' }
     return { streamed: await list(streamed), error: await list(error), cut: await list(cut) }
@@ -50,8 +47,8 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     title: 'A list is requested with POST /reconciliation and the body {"field": "blocked"}.',
     consequence: 'The operator cannot tell which list is wanted, and refuses the request.',
     remedy: 'Send POST {base_url}/reconciliation with the name of one field of §2.5.',
-    judge: ({ streamed }) => {
-      for (const { label, method, value, body } of arrived(streamed))
+    judge: ({ streamed, error, cut }) => {
+      for (const { label, method, value, body } of [streamed, error, cut].flatMap(arrived))
         expect(
           method === 'POST' && isObject(value) && value.field === 'blocked',
           `${label}: ${method} ${body.slice(0, 100)}`,
@@ -66,8 +63,8 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     title: 'A request for a list has the API key of the operator in the header X-Api-Key.',
     consequence: 'An operator that protects its lists refuses the request.',
     remedy: 'Send the same key as with messages.',
-    judge: ({ streamed }) => {
-      for (const { label, key } of arrived(streamed))
+    judge: ({ streamed, error, cut }) => {
+      for (const { label, key } of [streamed, error, cut].flatMap(arrived))
         expect(key === 'right', `${label}: ${key === 'none' ? 'no header X-Api-Key' : 'another API key'}`)
     },
   },
@@ -75,7 +72,7 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     id: 'list.streamed',
     section: '§2.5, §8.3',
     level: 'must',
-    title: 'A list that arrives in pieces is used.',
+    title: 'A list that arrives in two pieces, seconds apart, is used.',
     consequence: 'Large lists are never compared, because operators stream them.',
     remedy:
       'Read the body to its end, however it is divided, with a timeout for silence instead of one for the whole answer.',

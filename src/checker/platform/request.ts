@@ -62,6 +62,15 @@ export interface ReadBody {
   readonly elements: readonly Fields[]
 }
 
+const bodies = new WeakMap<object, ReadBody>()
+
+/** The elements of the body of a request, which is parsed once. */
+export function bodyOf(arrived: { readonly body: string }): ReadBody {
+  const read = bodies.get(arrived) ?? readBody(arrived.body)
+  bodies.set(arrived, read)
+  return read
+}
+
 /** The elements of a body that are objects. */
 export function readBody(body: string): ReadBody {
   const value = parseExact(body)

@@ -18,6 +18,7 @@ const records = 5
 
 const restart: Scenario<Restarted, Lane> = {
   scope: 'first',
+  last: true,
   needs: ['restart'],
   messages: 2 * records,
   async run({ facts, target, make, play }) {
@@ -59,6 +60,7 @@ export const restartChecks: readonly Check<Lane>[] = checksOf(restart, [
   },
   {
     id: 'restart.once',
+    ofRun: true,
     section: '§7.1, §7.2',
     level: 'should',
     title: 'Messages that were successful before a restart of the platform are not sent again.',

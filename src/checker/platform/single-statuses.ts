@@ -49,6 +49,7 @@ const recordsOf = ({ byStatus }: Singles, codes: readonly number[]): readonly Me
 export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuses, [
   {
     id: 'single.2xx',
+    ofRun: true,
     section: '§4.1, §7.1',
     level: 'must',
     title: 'A single message that is answered with a status from 200 to 299 is not sent again.',
@@ -58,6 +59,7 @@ export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuse
   },
   {
     id: 'single.4xx',
+    ofRun: true,
     section: '§7.1',
     level: 'must',
     title: 'A single message that is answered with a status from 400 to 499 is not sent again.',

@@ -20,7 +20,9 @@ export function enqueuer(
 ): (file: Enqueued) => Promise<void> {
   let made: Promise<string> | undefined
   let step = 0
-  return async ({ channel, name, records }) => {
+  let turn: Promise<unknown> = Promise.resolve()
+
+  async function enqueue({ channel, name, records }: Enqueued): Promise<void> {
     made ??= makeFolder(folder)
     const file = join(await made, `${String(++step).padStart(2, '0')}-${name}.ndjson`)
     await writeFile(file, records.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 })
@@ -31,6 +33,13 @@ export function enqueuer(
     prepareTerminal()
     const words = channel === 'push' ? 'push notifications' : 'on-site notifications'
     await ask(`Enqueue the ${records.length} records of ${file} as ${words}, and press Enter: `)
+  }
+
+  // The channels are checked at the same time. One command runs, and one question is asked, at a time.
+  return (file) => {
+    const enqueued = turn.then(() => enqueue(file))
+    turn = enqueued.catch(() => {})
+    return enqueued
   }
 }
 

@@ -115,7 +115,7 @@ export async function factsOf(
     ...(restartCommand !== undefined
       ? { restart: restartByCommand(restartCommand) }
       : askRestart && { restart: restartByPerson('platform', prepareTerminal) }),
-    pace: { timeout: 30_000, slow: 0, giveUp: 0, retryPause: 0, patience, quiet },
+    pace: { timeout: 30_000, slow: 3_000, giveUp: 0, retryPause: 0, patience, quiet },
   }
 }
 

@@ -59,7 +59,7 @@ export function checkPlatformCommand(): Command {
     .option('--batch-span <time>', 'the time span after which the platform sends an incomplete batch', time)
     .option('--platform-timeout <time>', 'the time after which the platform gives up on an answer', time)
     .option('--patience <time>', 'the longest wait for a request or a repetition; default: 60s', time)
-    .option('--quiet <time>', 'the time to wait for a wrong repetition; default: 5s', time)
+    .option('--quiet <time>', 'the time to wait at the end of the run for a wrong repetition; default: 5s', time)
     .option('--dry-run', 'print the plan, and have nothing enqueued')
   return addRunOptions(command, mostRecords)
     .addHelpText('after', help)
