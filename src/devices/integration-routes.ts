@@ -23,7 +23,7 @@ export interface DeviceIntegration {
 export function deviceIntegrationRoutes(app: FastifyInstance, { registryOf, keys, judge }: DeviceIntegration): void {
   const unknown = 'the API key is missing or unknown: send the key that the platform gave you in the header X-Api-Key'
   const access = {
-    ...keyAuthentication({ keys, missing: unknown, unknown, check: onlyBrandOf }),
+    ...keyAuthentication({ keys, missing: unknown, unknown, acceptsAuthorization: true, check: onlyBrandOf }),
     bodyLimit: mostRecordBytes,
   }
   for (const [what, { method, path: url, purpose: says }] of [

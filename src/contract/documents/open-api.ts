@@ -43,11 +43,22 @@ export function openApi({ title, description, operations, publicUrl, groups }: O
       ...groups.map(({ tag, says }) => ({ name: tag, description: says })),
     ],
     paths,
-    components: { schemas: components.schemas, securitySchemes },
+    components: { schemas: components.schemas, securitySchemes: { ...securitySchemes, ...keySchemes } },
   }
 }
 
 const interfaceTag = 'Interface'
+
+/** Other places of the key, at the endpoints of the interface. */
+const keySchemes: Readonly<Record<string, Json>> = {
+  ApiKeyAsBearer: { type: 'http', scheme: 'bearer', description: 'The API key as the token of Bearer.' },
+  ApiKeyAsBasic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The name of the API key as the user name, and the key as the password.',
+  },
+}
+const keySecurity = ['ApiKey', ...Object.keys(keySchemes)].map((name) => ({ [name]: [] }))
 
 const securitySchemes: Record<Security, Json> = {
   ApiKey: {
@@ -84,7 +95,7 @@ function describeInterface(operation: InterfaceOperation, { refer }: Components)
     tags: [interfaceTag],
     summary: purpose,
     description,
-    security: [{ [security]: [] }],
+    security: security === 'ApiKey' ? keySecurity : [{ [security]: [] }],
     parameters: headerParameters(headers),
     requestBody: { required: true, content: { 'application/json': { schema: refer(body), example } } },
     responses: {
