@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ShownRun } from '../admin/shown/run.ts'
 import { reconciliationFields } from '../contract/records.ts'
-import type { ShownRun } from '../reconcile/shown-run.ts'
 import { type Client, sleep } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { createProgress, type Progress } from './progress.ts'

@@ -2,13 +2,14 @@
 // identifier that no message gets in time is parked.
 
 import { findRefs, type KnownRefs, laneRefKey } from '../queue/find-refs.ts'
+import { brandOf, channelOf } from '../queue/lane-name.ts'
 import type { Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { conversionsOp } from './counted.ts'
-import { brandOf, channelOf, type ParkedStatus, parkedText, statusLane } from './parked.ts'
+import { type ParkedStatus, parkedText, statusLane } from './parked.ts'
 import { emitParked, parkedOps } from './status-intake.ts'
 import { StatusesFull, type StatusQuota } from './status-quota.ts'
 import {

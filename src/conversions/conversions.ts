@@ -1,10 +1,10 @@
 // The delivery statuses of the platform's messages, as operators report them (§1.5, §6.2).
 
 import type { FastifyInstance } from 'fastify'
+import { brandOf } from '../queue/lane-name.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { createAwaitedLoop } from './awaited.ts'
-import { brandOf } from './parked.ts'
 import { createPoller, type PolledOperator } from './poller.ts'
 import { serveStatusLanes } from './replay-lanes.ts'
 import { createStatusIntake } from './status-intake.ts'

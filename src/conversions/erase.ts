@@ -1,9 +1,10 @@
 // Erases the meta of a user's statuses, which contains the user's activity records. The statuses and their times stay.
 
+import { brandOf } from '../queue/lane-name.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { brandOf, statusLane } from './parked.ts'
+import { statusLane } from './parked.ts'
 import { eraseMeta } from './tables.ts'
 
 const pageItems = 500

@@ -1,11 +1,24 @@
 // Lists conversions: one for each identifier that has a status, with its statuses and their meta.
 
 import { noId, readOutcomeCounts } from '../queue/outcome-counts.ts'
+import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { actionGroups, type ConversionFilter, idOf } from './report.ts'
-import type { SelectedLane, SelectedRange } from './selection.ts'
 import { readStatuses, type ShownStatuses } from './shown-statuses.ts'
 import type { Stage } from './stage.ts'
+
+/** A lane of messages, with the database of its brand. */
+export interface SelectedLane {
+  readonly name: string
+  readonly database: Database
+}
+
+export interface SelectedRange {
+  readonly lanes: readonly SelectedLane[]
+  /** Days on which the messages were enqueued, both included. */
+  readonly since: number
+  readonly until: number
+}
 
 export const reachedStages = ['delivered', 'displayed', 'clicked', 'failed'] as const
 export type ReachedStage = (typeof reachedStages)[number]

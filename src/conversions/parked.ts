@@ -1,7 +1,6 @@
 // Parked statuses: records that cannot be applied, in Failed Actions of a lane of their own. A person dismisses or replays them.
 
 import { createHash } from 'node:crypto'
-import type { Channel } from '../contract/endpoints.ts'
 import { type FailedCode, failedRefusals } from '../contract/refusals.ts'
 import { readStatus, type StatusRecord, statusRecordJson } from '../contract/status-record.ts'
 import { userKey } from '../queue/item-keys.ts'
@@ -13,9 +12,6 @@ export const noBrand = '-'
 
 /** The lane of the parked statuses of a brand. */
 export const statusLane = (brand: string): string => `${brand}/statuses`
-
-export const brandOf = (lane: string): string => lane.split('/', 1)[0] as string
-export const channelOf = (lane: string): Channel => lane.slice(lane.indexOf('/') + 1) as Channel
 
 export type ParkedCode = Extract<FailedCode, 'unreadable_status' | 'unknown_identifier' | 'unplaced_status'>
 

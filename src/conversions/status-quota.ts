@@ -1,11 +1,12 @@
 // The most statuses of unknown messages that a lane may have in the store: its operator decides how many it sends.
 
+import { brandOf } from '../queue/lane-name.ts'
 import type { Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { brandOf, statusLane } from './parked.ts'
+import { statusLane } from './parked.ts'
 import { countAwaited } from './tables.ts'
 
 /** Identifiers that wait for their message, of a lane of messages; pending items, of a lane of parked statuses. */

@@ -1,5 +1,7 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
+import { registerAdmin } from '../admin/route.ts'
+import { operatorRoutes } from '../admin/routes.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../contract/endpoints.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
 import { createPushDelivery, createSiteDelivery, pathLimits } from '../delivery/compose.ts'
@@ -7,13 +9,10 @@ import { countMessages } from '../delivery/message-counts.ts'
 import { deliveryRetention } from '../delivery/retention.ts'
 import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { createSuppression } from '../delivery/suppress.ts'
-import { deviceReads, deviceWrites } from '../devices/admin.ts'
 import { isProviderKnown, knownKinds } from '../devices/reachable.ts'
 import type { Registry } from '../devices/registry.ts'
 import { createRemovalKeeper } from '../devices/removals/keeper.ts'
-import { removalRoutes } from '../devices/removals/routes.ts'
 import { deviceRetention } from '../devices/retention.ts'
-import { adminRoutes } from '../http/admin-access.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
@@ -21,7 +20,6 @@ import { type Composed, createService, type Service } from '../http/service.ts'
 import { forgetNotifications } from '../inbox/store.ts'
 import { forgetCalls } from '../providers/calls.ts'
 import type { Channel } from '../providers/provider.ts'
-import { queueAdmin } from '../queue/admin.ts'
 import type { Loop } from '../runtime/loop.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
@@ -32,10 +30,8 @@ import { providerReceiptRoute } from '../status/provider-receipts.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
 import { measureStores } from '../store/measure-stores.ts'
 import { op } from '../store/statement.ts'
-import { operatorAdmin } from './admin.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
-import { messageRoutes } from './message-routes.ts'
 import { deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
@@ -176,23 +172,24 @@ async function composeOn(
       : []
   const adminApp = createHttp('operator', limits.bodyBytes, limits)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
-  const admin = [
-    ...operatorAdmin({
-      countMessages: () => database.read(op(countMessages, [[]])),
-      secret: options.app?.secrets[0],
-      brands: allBrands,
-    }),
-    ...messageRoutes({ database, brands, statuses: recorder }),
-    ...(removals ? removalRoutes(removals) : []),
-    ...deviceReads(() => registry),
-    ...deviceWrites({
-      registry,
+  const admin = operatorRoutes({
+    queue,
+    lanes,
+    database,
+    registry,
+    registryOf: () => registry,
+    deviceChecks: {
       judge: options.judgeDevice,
       reaches: isProviderKnown(pushServices(options), options.publish ?? []),
-    }),
-    ...queueAdmin({ queue, lanes }),
-  ]
-  adminRoutes(adminApp, options.adminKeys ?? [], admin)
+    },
+    removals,
+    brands,
+    statuses: recorder,
+    countMessages: () => database.read(op(countMessages, [[]])),
+    tokenSecret: options.app?.secrets[0],
+    appBrands: allBrands,
+  })
+  registerAdmin(adminApp, options.adminKeys ?? [], admin)
   const appApi = options.app
     ? await serveAppApi(app, {
         ...options.app,

@@ -1,35 +1,31 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
+import { registerAdmin } from '../admin/route.ts'
+import { platformRoutes } from '../admin/routes.ts'
 import { checkAnyStore, storeStates } from '../brands/store-states.ts'
+import { consumerStates, readLag, statusOf } from '../brokers/consumer-state.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { createConversions } from '../conversions/conversions.ts'
-import { conversionCountRoutes } from '../conversions/count-routes.ts'
-import { conversionListRoutes } from '../conversions/list-routes.ts'
 import { conversionRetention } from '../conversions/retention.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
 import { deliveryRetention } from '../delivery/retention.ts'
-import { deviceReads } from '../devices/admin.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
 import { createLinkChannels } from '../devices/link-channels.ts'
 import { knownKinds } from '../devices/reachable.ts'
-import { removalRoutes } from '../devices/removals/routes.ts'
 import { deviceRetention } from '../devices/retention.ts'
-import { adminRoutes } from '../http/admin-access.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
-import { subscriberTokenRoute } from '../http/subscriber-token-route.ts'
 import { forgetNotifications } from '../inbox/store.ts'
 import { callProvider } from '../providers/call-provider.ts'
 import { forgetCalls } from '../providers/calls.ts'
 import type { Message, Provider } from '../providers/provider.ts'
+import { laneName } from '../queue/lane-name.ts'
 import type { Item, Lane, LaneService, Queue } from '../queue/queue.ts'
-import { crmRoutes } from '../reconcile/crm/routes.ts'
 import { createReconciler } from '../reconcile/reconciler.ts'
 import { forgetRuns } from '../reconcile/retention.ts'
-import { reconciliationRoutes } from '../reconcile/routes.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
@@ -37,14 +33,11 @@ import { atMost } from '../runtime/within.ts'
 import { appStatusRoute, receiptRoute } from '../status/app-routes.ts'
 import { providerReceiptRoute } from '../status/provider-receipts.ts'
 import { measureStores } from '../store/measure-stores.ts'
-import { platformAdmin } from './admin.ts'
 import { checkPlatformOptions } from './check-options.ts'
-import { consumerRoutes, consumerStates, readLag, statusOf } from './consumers.ts'
 import { platformDocuments } from './documents.ts'
-import { laneName } from './enqueue.ts'
+import { enqueueBody } from './enqueue.ts'
 import { createIntake } from './intake.ts'
 import { traceSend } from './lane-spans.ts'
-import { messageRoutes } from './message-routes.ts'
 import type { RecordRules } from './new-item.ts'
 import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts'
 import type { OwnDelivery } from './own-delivery.ts'
@@ -128,39 +121,23 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const app = createHttp('platform', bodyBytes, options.bodies)
   const adminApp = createHttp('platform', bodyBytes, options.bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
-  const converted = {
-    lanes: options.lanes.map(({ brand, channel }) => laneName(brand, channel)),
-    databaseOf: (brand: string) => stores.of(brand).database,
-  }
-  const admin = [
-    ...platformAdmin({
-      queue,
-      lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes, ...conversions.lanes],
-      rulesOf,
-    }),
-    ...messageRoutes({
-      databaseOf: (brand) => stores.of(brand).database,
-      queue,
-      lanes: services.map(({ service }) => service),
-    }),
-    ...conversionCountRoutes(converted),
-    ...conversionListRoutes(converted),
-    ...consumerRoutes(consumers),
-    ...(own?.removals ? removalRoutes(own.removals) : []),
-    ...(options.own?.app
-      ? [
-          subscriberTokenRoute({
-            secret: options.own.app.secrets[0],
-            setting: 'platform.own.app.secrets',
-            brands: ownBrands,
-          }),
-        ]
-      : []),
-    ...deviceReads((brand) => stores.of(brand).registry),
-    ...crmRoutes(crmOf),
-    ...reconciliationRoutes({ databases: stores.all.map(({ crm }) => crm), databaseOf: crmOf }, reconciliation),
-  ]
-  adminRoutes(adminApp, options.keys, admin)
+  const admin = platformRoutes({
+    queue,
+    lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes, ...conversions.lanes],
+    messageLanes: services.map(({ service }) => service),
+    enqueue: (body, request) => enqueueBody(body, { ...request, queue, rulesOf }),
+    databaseOf: (brand) => stores.of(brand).database,
+    registryOf: (brand) => stores.of(brand).registry,
+    crmOf,
+    crms: stores.all.map(({ crm }) => crm),
+    reconciliation,
+    consumers,
+    removals: own?.removals,
+    app: options.own?.app !== undefined,
+    tokenSecret: options.own?.app?.secrets[0],
+    appBrands: ownBrands,
+  })
+  registerAdmin(adminApp, options.keys, admin)
   deviceIntegrationRoutes(app, {
     registryOf: (brand) => stores.of(brand).registry,
     keys: options.keys,
@@ -186,7 +163,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     ? [
         providerReceiptRoute(app, {
           receipts: options.own.receiptsFrom,
-          brands: [...new Set(options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand))],
+          brands: [...new Set(ownBrands)],
           recorder: statuses,
           setting: 'platform.own.status.receipts_from',
         }),

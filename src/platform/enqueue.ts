@@ -1,41 +1,27 @@
 // Enqueues activity request records from JSON or from an NDJSON stream of any length into the lanes of their brands.
 
-import { type Static, Type } from 'typebox'
-import { refusedLines, whole } from '../contract/documents/described.ts'
+import type { EnqueueAnswer, EnqueueRequest } from '../admin/enqueue.ts'
 import { type Activity, readBatch, readLines, readSingle } from '../contract/read-activity.ts'
-import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
 import { blocks, longestLine } from '../http/lines.ts'
-import type { Channel } from '../providers/provider.ts'
+import { laneName } from '../queue/lane-name.ts'
 import type { EnqueuedItem, NewItem, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { traceEnqueue } from './lane-spans.ts'
 import { type RecordRules, toNewItem } from './new-item.ts'
 
-export const EnqueueAnswer = Type.Object({
-  accepted: whole(),
-  repeated: whole('EnqueuedItem before; nothing was done'),
-  refused_count: whole(),
-  refused: refusedLines,
-  seqs: Type.Array(Type.Tuple([whole(), whole()]), {
-    description:
-      'The numbers of accepted and repeated records, in the order of the lines: first and last number of each range',
-  }),
-})
-export type EnqueueAnswer = Static<typeof EnqueueAnswer>
-
-export interface EnqueueOptions {
+export interface EnqueueOptions extends EnqueueRequest {
   readonly queue: Queue
-  readonly channel: Channel
-  readonly key: AccessKey
-  /** The header `traceparent` of the request. */
-  readonly traceparent?: string | undefined
   /** The settings of a lane. Undefined: no lane has this name. */
   readonly rulesOf: (lane: string) => RecordRules | undefined
 }
 
 const maxRefusedListed = 1_000
+
+/** Enqueues the records of a body: JSON, or a stream with one record per line. */
+export const enqueueBody = (body: Buffer | AsyncIterable<Buffer>, options: EnqueueOptions): Promise<EnqueueAnswer> =>
+  Buffer.isBuffer(body) ? enqueueJson(body, options) : enqueueStream(body, options)
 
 /** Enqueues a JSON body: one record or an array of records. */
 export async function enqueueJson(body: Buffer, options: EnqueueOptions): Promise<EnqueueAnswer> {
@@ -168,8 +154,6 @@ export function toLaneItem(
   const item = toNewItem(record, { rules, keyName: sender.name, now })
   return 'invalid' in item ? item : { lane, item }
 }
-
-export const laneName = (brand: string, channel: Channel): string => `${brand}/${channel}`
 
 const emptyAnswer = (): EnqueueAnswer => ({ accepted: 0, repeated: 0, refused_count: 0, refused: [], seqs: [] })
 

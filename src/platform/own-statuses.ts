@@ -7,11 +7,11 @@ import { storeOps } from '../conversions/status-intake.ts'
 import { findByRefs } from '../delivery/messages.ts'
 import type { SettledOps } from '../delivery/settle.ts'
 import type { StatusOps } from '../inbox/marks.ts'
+import { laneName } from '../queue/lane-name.ts'
 import { emit } from '../runtime/events.ts'
 import { firstStatuses } from '../status/outcome-status.ts'
 import type { StatusChange, StatusRecorder } from '../status/recorder.ts'
 import type { Database, Op } from '../store/database.ts'
-import { laneName } from './enqueue.ts'
 
 export interface OwnStatuses {
   /** Records the outcomes of a channel, in the commit of their settle. */

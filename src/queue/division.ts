@@ -6,6 +6,7 @@ import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database, Ownership } from '../store/database.ts'
 import { createMoveLog } from './brand-moves.ts'
 import { divideLanes } from './divide-lanes.ts'
+import { brandOf } from './lane-name.ts'
 import {
   createProcessReader,
   forgetProcessOps,
@@ -227,5 +228,3 @@ export function createDivision(database: Database): Division {
     },
   }
 }
-
-const brandOf = (lane: string): string => lane.split('/', 1)[0] as string

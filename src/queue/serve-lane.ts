@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../store/store-unavailable.ts'
 import { phraseMoved } from './brand-moves.ts'
 import { itself, scopesOf } from './controls.ts'
 import type { DividedLane, Division } from './division.ts'
+import { brandOf } from './lane-name.ts'
 import type { NewItemSource } from './lane-reader.ts'
 import { createLaneSession, type LaneSession } from './lane-session.ts'
 import { readLaneState } from './lane-state.ts'
@@ -121,7 +122,7 @@ export function serveLane({ database, division, readAhead }: QueueParts, lane: L
       await division.remove(divided, withinMs)
     },
     async state() {
-      const brand = lane.name.split('/', 1)[0] as string
+      const brand = brandOf(lane.name)
       const to = division.movedTo(brand)
       if (to !== undefined) throw new StoreUnavailable(phraseMoved(brand, to))
       return readLaneState(database, lane, current?.session)

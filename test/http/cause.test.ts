@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Type } from 'typebox'
-import { adminRoute, adminRoutes } from '../../src/http/admin-access.ts'
+import { adminRoute, registerAdmin } from '../../src/admin/route.ts'
 import { createHttp } from '../../src/http/http.ts'
 import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
 
@@ -12,20 +12,22 @@ test('a key with the scope read is told why the store cannot answer; another key
   t.after(() => app.close())
   const reads = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['read', 'manage'] } as const
   const other = { name: 'other', key: 'the-key-of-the-other', scopes: ['manage'] } as const
-  adminRoutes(
+  registerAdmin(
     app,
     [reads, other],
     [
-      adminRoute({
+      {
         method: 'GET',
         url: '/admin/test',
         scope: 'manage',
-        says: 'Fails.',
-        gives: Type.Object({}),
-        handler: async () => {
-          throw new StoreUnavailable(cause)
-        },
-      }),
+        ...adminRoute({
+          says: 'Fails.',
+          gives: Type.Object({}),
+          handler: async () => {
+            throw new StoreUnavailable(cause)
+          },
+        }),
+      },
     ],
   )
   const errorFor = async ({ key }: { readonly key: string }) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
-import { adminRoute, adminRoutes } from '../../src/http/admin-access.ts'
+import { registerAdmin } from '../../src/admin/route.ts'
 import { healthRoutes } from '../../src/http/health.ts'
 import { createHttp, HttpError, listen } from '../../src/http/http.ts'
 import { UnstorableText } from '../../src/runtime/unstorable.ts'
@@ -79,10 +79,10 @@ test('metrics are not answered on a loopback address under a foreign host name',
 test('answers of /admin are not cached', async (t) => {
   const key = { name: 'office', key: 'the-key-of-the-office', scopes: ['read'] as const }
   const url = await serve(t, (app) =>
-    adminRoutes(
+    registerAdmin(
       app,
       [key],
-      [adminRoute({ method: 'GET', url: '/admin/texts', scope: 'read', says: 'Lists.', handler: async () => ({}) })],
+      [{ method: 'GET', url: '/admin/texts', scope: 'read', says: 'Lists.', handler: async () => ({}) }],
     ),
   )
   const answer = await fetch(`${url}/admin/texts`, { headers: { 'x-api-key': key.key } })
@@ -94,7 +94,7 @@ test('every response has a header that forbids content type sniffing', async (t)
   const url = await serve(t, (app) => {
     app.get('/fine', async () => 'fine')
     app.get('/refused', () => Promise.reject(new HttpError(403, 'no')))
-    adminRoutes(app, [], [])
+    registerAdmin(app, [], [])
   })
   for (const path of ['/fine', '/refused', '/missing', '/%ff']) {
     const answer = await fetch(url + path)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ShownRun } from '../../src/reconcile/shown-run.ts'
+import type { ShownRun } from '../../src/admin/shown/run.ts'
 import { clock } from '../../src/runtime/clock.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { type AnswerList, listOf, startListOperator } from '../support/list-operator.ts'

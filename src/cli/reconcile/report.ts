@@ -1,7 +1,7 @@
 // Formats the report of `bellwire reconcile`. Pure functions.
 
+import type { ShownRun } from '../../admin/shown/run.ts'
 import { type Direction, severityOf, worstDirection } from '../../reconcile/severity.ts'
-import type { ShownRun } from '../../reconcile/shown-run.ts'
 
 export interface Sampled {
   readonly user_id: string

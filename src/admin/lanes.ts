@@ -3,17 +3,16 @@
 import { Type } from 'typebox'
 import { closed, whole } from '../contract/documents/described.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
+import type { ControlKey } from '../queue/controls.ts'
+import { overrideOf, type SettingName, settingNames } from '../queue/lane-settings.ts'
+import { pausesItems } from '../queue/paused-items.ts'
+import type { LaneService } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
-import { cancelAdmin } from './cancel-admin.ts'
-import type { ControlKey } from './controls.ts'
-import { overrideOf, type SettingName, settingNames } from './lane-settings.ts'
 import { findTargets, type LaneAdmin, laneName, noSuchLane, partId, reasonText, target } from './lane-target.ts'
-import { isLaneVisible } from './lane-visibility.ts'
-import { pausesItems } from './paused-items.ts'
-import type { LaneService } from './queue.ts'
-import { Lanes, showLanes } from './shown-lanes.ts'
+import { adminRoute } from './route.ts'
+import { Lanes, showLanes } from './shown/lanes.ts'
+import { isLaneVisible } from './visibility.ts'
 
 const count = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
 
@@ -62,21 +61,14 @@ const Changes = Type.Object(
   { ...closed, minProperties: 1, description: 'The settings to change.' },
 )
 
-export function laneAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
-  return [
-    ...cancelAdmin({ queue, lanes }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/lanes',
-      scope: 'read',
+export function laneRoutes({ queue, lanes }: LaneAdmin) {
+  return {
+    list: adminRoute({
       says: 'Lists the lanes: waiting items, running calls, and why a lane is held or paused.',
       gives: Lanes,
       handler: async (_request, key) => showLanes(lanes.filter(({ name }) => isLaneVisible(key, name))),
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/lanes/pause',
-      scope: 'manage',
+    pause: adminRoute({
       says: 'Pauses a lane or all lanes of a brand, or in them the messages of one activity or action: running calls end, and no other call starts. A second pause of the same replaces the first.',
       body: Type.Object({ ...target, ...pausedPart, ...note }, closed),
       gives: Lanes,
@@ -89,10 +81,7 @@ export function laneAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
         return showLanes(targets)
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/lanes/resume',
-      scope: 'manage',
+    resume: adminRoute({
       says: 'Ends the pause of a lane, a brand, an activity or an action, and returns how many pauses ended. Other pauses of the same messages stay. With `now`, held lanes send their next message at once.',
       body: Type.Object(
         {
@@ -120,10 +109,7 @@ export function laneAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
         return { ended: ended.length, ...(held && { tried: held }), ...(await showLanes(targets)) }
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/lanes/settings',
-      scope: 'manage',
+    change: adminRoute({
       says: 'Changes settings of a running lane, in place of the configured values.',
       body: Type.Object({ lane: laneName, settings: Changes, ...note }, closed),
       gives: Lanes,
@@ -148,10 +134,7 @@ export function laneAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
         return showLanes(targets)
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/lanes/settings/reset',
-      scope: 'manage',
+    reset: adminRoute({
       says: 'Returns settings of a lane to their configured values, and returns how many were changed.',
       body: Type.Object(
         {
@@ -176,7 +159,7 @@ export function laneAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
         return { ended: ended.length, ...(await showLanes(targets)) }
       },
     }),
-  ]
+  }
 }
 
 /** What a request pauses or resumes: everything of the scope, one activity or one action. */

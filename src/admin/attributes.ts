@@ -1,19 +1,19 @@
 // The routes under /admin/attributes: the users' attributes in the CRM.
 
 import { type Static, Type } from 'typebox'
-import { brandNumber, nullable, text, textOf, timeText } from '../../contract/documents/described.ts'
-import { reconciliationFields } from '../../contract/records.ts'
-import { shown } from '../../contract/shown.ts'
-import type { AccessKey } from '../../http/access.ts'
-import { type AdminRoute, adminRoute } from '../../http/admin-access.ts'
-import { HttpError } from '../../http/http.ts'
-import { mediaTypeOf } from '../../http/request-bodies.ts'
-import { clock } from '../../runtime/clock.ts'
-import type { Database } from '../../store/database.ts'
-import { readTimestamp } from '../timestamp.ts'
-import { ImportAnswer, importUsers } from './import-users.ts'
-import { readRecord } from './read-line.ts'
-import { readCrmUser, upsertCrmUsers } from './users.ts'
+import { brandNumber, nullable, text, textOf, timeText } from '../contract/documents/described.ts'
+import { reconciliationFields } from '../contract/records.ts'
+import { shown } from '../contract/shown.ts'
+import type { AccessKey } from '../http/access.ts'
+import { HttpError } from '../http/http.ts'
+import { mediaTypeOf } from '../http/request-bodies.ts'
+import { ImportAnswer, importUsers } from '../reconcile/crm/import-users.ts'
+import { readRecord } from '../reconcile/crm/read-line.ts'
+import { readCrmUser, upsertCrmUsers } from '../reconcile/crm/users.ts'
+import { readTimestamp } from '../reconcile/timestamp.ts'
+import { clock } from '../runtime/clock.ts'
+import type { Database } from '../store/database.ts'
+import { adminRoute } from './route.ts'
 
 const Brand = Type.Object({ brand: brandNumber() })
 const User = Type.Object({ brand: brandNumber(), user: text('The user id.') })
@@ -35,12 +35,9 @@ const held = {
 }
 
 /** @param databaseOf the database of a brand */
-export function crmRoutes(databaseOf: (brand: string) => Database): readonly AdminRoute[] {
-  return [
-    adminRoute({
-      method: 'POST',
-      url: '/admin/attributes/:brand',
-      scope: 'manage',
+export function attributeRoutes(databaseOf: (brand: string) => Database) {
+  return {
+    importUsers: adminRoute({
       says: 'Imports users and their attributes into the CRM, one user per line, any number of lines.',
       params: Brand,
       query: Type.Object({
@@ -71,10 +68,7 @@ export function crmRoutes(databaseOf: (brand: string) => Database): readonly Adm
         })
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/attributes/:brand/:user',
-      scope: 'read',
+    show: adminRoute({
       says: 'Returns the attributes of one user in the CRM.',
       params: User,
       gives: Type.Object(held),
@@ -86,10 +80,7 @@ export function crmRoutes(databaseOf: (brand: string) => Database): readonly Adm
         return { brand, user_id: user, attributes }
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/attributes/:brand/:user',
-      scope: 'manage',
+    change: adminRoute({
       says: 'Changes attributes of one user in the CRM. Other attributes do not change.',
       params: User,
       body: Attributes,
@@ -105,7 +96,7 @@ export function crmRoutes(databaseOf: (brand: string) => Database): readonly Adm
         return { brand, user_id: user, changed: changed === 1, attributes }
       },
     }),
-  ]
+  }
 }
 
 /** @throws HttpError for a brand that this key may not see (row 31) */

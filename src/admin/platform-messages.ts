@@ -18,22 +18,22 @@ import { eraseStatuses } from '../conversions/erase.ts'
 import { readStatuses, ShownStatus } from '../conversions/shown-statuses.ts'
 import { eraseUserTexts } from '../delivery/erase.ts'
 import { findById } from '../delivery/messages.ts'
-import { readDelivery, ShownDelivery } from '../delivery/shown-message.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http-error.ts'
 import { eraseNotifications } from '../inbox/store.ts'
 import { findCall } from '../providers/calls.ts'
-import { ShownCall } from '../providers/shown-call.ts'
 import { failedStates } from '../queue/failed-state.ts'
-import { isLaneVisible } from '../queue/lane-visibility.ts'
-import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
+import { brandOf, laneName } from '../queue/lane-name.ts'
 import type { FoundItem, ItemDetails, LaneService, Queue } from '../queue/queue.ts'
-import { ShownAttempt, shownAttempt } from '../queue/shown-attempt.ts'
-import { ShownIdentifiers, shownIdentifiers } from '../queue/shown-identifiers.ts'
-import { ShownLane, showLanes } from '../queue/shown-lanes.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { laneName } from './enqueue.ts'
+import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
+import { adminRoute } from './route.ts'
+import { ShownAttempt, shownAttempt } from './shown/attempt.ts'
+import { ShownCall } from './shown/call.ts'
+import { readDelivery, ShownDelivery } from './shown/delivery.ts'
+import { ShownIdentifiers, shownIdentifiers } from './shown/identifiers.ts'
+import { ShownLane, showLanes } from './shown/lanes.ts'
+import { isBrandVisible, isLaneVisible } from './visibility.ts'
 
 const FoundMessage = Type.Object({
   seq: whole('The number of the message'),
@@ -97,7 +97,7 @@ const MessageDetails = Type.Object({
   delivery: Type.Optional(ShownDelivery),
 })
 
-export interface MessageRoutes {
+export interface PlatformMessages {
   /** The database of a brand's lanes. */
   readonly databaseOf: (brand: string) => Database
   readonly queue: Queue
@@ -105,7 +105,7 @@ export interface MessageRoutes {
   readonly lanes: readonly LaneService[]
 }
 
-export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): readonly AdminRoute[] {
+export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMessages) {
   const ofLane = (lane: string): Database => databaseOf(brandOf(lane))
 
   async function withStatuses<Row extends ReturnType<typeof shownMessage>>(rows: readonly Row[]) {
@@ -117,11 +117,8 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
     return rows.map((row, i) => ({ ...row, ...statuses[i] }))
   }
 
-  return [
-    adminRoute({
-      method: 'GET',
-      url: '/admin/messages',
-      scope: 'read',
+  return {
+    find: adminRoute({
       says: "Finds messages by the operator's identifier, by activity.id, or by brand and user.",
       query: Type.Object(
         {
@@ -151,10 +148,7 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
         return { messages: await withStatuses(found.map(shownMessage)) }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/messages/:seq',
-      scope: 'read',
+    show: adminRoute({
       says: 'Shows one message with its attempts, calls and identifiers, without its text. While it waits, also the state of its lane.',
       params: Type.Object({ seq: whole('The number of the message.') }),
       gives: MessageDetails,
@@ -188,10 +182,7 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
         }
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/messages/erase',
-      scope: 'manage',
+    erase: adminRoute({
       says: "Erases the texts of a user's messages, except those that wait to be sent. The messages stay, without text, and cannot be replayed.",
       body: Type.Object({ brand: brandNumber(), user_id: userId() }, closed),
       gives: Type.Object({
@@ -202,7 +193,7 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
         notifications: whole("The user's notifications in the inbox of the platform: they are deleted"),
       }),
       async handler({ body: { brand, user_id: userId } }, key) {
-        if (key.brands?.includes(brand) === false)
+        if (!isBrandVisible(key, brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: use a key of this brand`)
         const database = databaseOf(brand)
         await eraseStatuses(database, queue, lanesOf(brand), userId)
@@ -211,7 +202,7 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
         return { ...items, requests, notifications: await eraseNotifications(database, brand, userId) }
       },
     }),
-  ]
+  }
 
   /** The row of the send path, if the lane delivers through a provider of the platform itself. */
   async function readOwnDelivery({ lane, key }: Pick<FoundItem, 'lane' | 'key'>) {
@@ -223,7 +214,6 @@ export function messageRoutes({ databaseOf, queue, lanes }: MessageRoutes): read
   }
 }
 
-const brandOf = (lane: string): string => lane.split('/', 1)[0] as string
 const lanesOf = (brand: string): string[] => channels.map((channel) => laneName(brand, channel))
 
 function shownDetails({ identifiers, expiresAt, settledAt, failed, owner, ...found }: ItemDetails) {

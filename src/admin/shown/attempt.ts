@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { moment, nullable, whole } from '../contract/documents/described.ts'
-import type { Attempt } from './queue.ts'
+import { moment, nullable, whole } from '../../contract/documents/described.ts'
+import type { Attempt } from '../../queue/queue.ts'
 
 /** An unsuccessful attempt, as /admin shows it on both lists: Failed Actions and messages. */
 export const ShownAttempt = Type.Object({

@@ -4,14 +4,15 @@ import { type Static, Type } from 'typebox'
 import { brandNumber, timeText } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMoment } from '../contract/moment.ts'
+import type { SelectedRange } from '../conversions/listed.ts'
+import type { ConversionFilter } from '../conversions/report.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http-error.ts'
-import { isLaneVisible } from '../queue/lane-visibility.ts'
+import { brandOf, channelOf } from '../queue/lane-name.ts'
 import { dayOf } from '../queue/outcome-counts.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
-import { brandOf, channelOf } from './parked.ts'
-import type { ConversionFilter } from './report.ts'
+import { isBrandVisible, isLaneVisible } from './visibility.ts'
 
 const id = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: `Only this ${what}.` }))
 
@@ -38,26 +39,13 @@ export interface ConversionRoutes {
   readonly databaseOf: (brand: string) => Database
 }
 
-/** A lane of messages, with the database of its brand. */
-export interface SelectedLane {
-  readonly name: string
-  readonly database: Database
-}
-
-export interface SelectedRange {
-  readonly lanes: readonly SelectedLane[]
-  /** Days on which the messages were enqueued, both included. */
-  readonly since: number
-  readonly until: number
-}
-
 /** @throws HttpError 403 if the key may not see the brand */
 export function select(
   { lanes, databaseOf }: ConversionRoutes,
   { brand, channel, since, until }: Selection,
   key: AccessKey,
 ): SelectedRange {
-  if (brand !== undefined && key.brands?.includes(brand) === false)
+  if (brand !== undefined && !isBrandVisible(key, brand))
     throw new HttpError(
       403,
       `the key ${key.name} may not see brand ${brand}: add it to its brands in the configuration`,

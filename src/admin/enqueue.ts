@@ -1,16 +1,15 @@
-// The platform's routes under /admin: enqueue messages, read outcomes, and count messages.
+// The platform's routes to enqueue messages, to read their outcomes and to count them.
 
 import { type Static, Type } from 'typebox'
 import { readTraceparent } from '../brokers/consumer.ts'
-import { json, textOf, whole } from '../contract/documents/described.ts'
+import { json, refusedLines, textOf, whole } from '../contract/documents/described.ts'
+import type { Channel } from '../contract/endpoints.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
+import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
-import { queueAdmin } from '../queue/admin.ts'
-import { isLaneVisible } from '../queue/lane-visibility.ts'
-import type { LaneService, Queue } from '../queue/queue.ts'
-import { EnqueueAnswer, enqueueJson, enqueueStream } from './enqueue.ts'
-import type { RecordRules } from './new-item.ts'
+import type { Queue } from '../queue/queue.ts'
+import { adminRoute } from './route.ts'
+import { isLaneVisible } from './visibility.ts'
 
 const Counts = Type.Object({ waiting: whole(), successful: whole(), failed: whole() })
 const zeroCounts = () => ({ waiting: 0, successful: 0, failed: 0 })
@@ -30,20 +29,34 @@ const Outcome = Type.Object({
   call: Type.Optional(Type.String()),
 })
 
-export interface PlatformAdmin {
-  readonly queue: Queue
-  readonly lanes: readonly LaneService[]
-  readonly rulesOf: (lane: string) => RecordRules | undefined
+export const EnqueueAnswer = Type.Object({
+  accepted: whole(),
+  repeated: whole('Enqueued before; nothing was stored'),
+  refused_count: whole(),
+  refused: refusedLines,
+  seqs: Type.Array(Type.Tuple([whole(), whole()]), {
+    description:
+      'The numbers of accepted and repeated records, in the order of the lines: first and last number of each range',
+  }),
+})
+export type EnqueueAnswer = Static<typeof EnqueueAnswer>
+
+/** The sender of the records of one request. */
+export interface EnqueueRequest {
+  readonly channel: Channel
+  readonly key: AccessKey
+  /** The header `traceparent` of the request. */
+  readonly traceparent?: string | undefined
 }
+
+/** Enqueues the records of a JSON body, or of a stream with one record per line. */
+export type Enqueue = (body: Buffer | AsyncIterable<Buffer>, request: EnqueueRequest) => Promise<EnqueueAnswer>
 
 const maxSeqs = 10_000
 
-export function platformAdmin({ queue, lanes, rulesOf }: PlatformAdmin): readonly AdminRoute[] {
-  return [
-    adminRoute({
-      method: 'POST',
-      url: '/admin/activities/:channel',
-      scope: 'enqueue',
+export function enqueueRoutes(queue: Queue, enqueue: Enqueue) {
+  return {
+    enqueue: adminRoute({
       says: 'Enqueues messages in the lanes of their brands: one record, an array of records, or any number of lines.',
       params: Type.Object({ channel: Type.Enum(['push', 'site'], { description: 'The channel.' }) }),
       bodies: {
@@ -54,25 +67,16 @@ export function platformAdmin({ queue, lanes, rulesOf }: PlatformAdmin): readonl
       largeBody: true,
       gives: EnqueueAnswer,
       async handler(request, key) {
-        const options = {
-          queue,
-          channel: request.params.channel,
-          key,
-          rulesOf,
-          ...readTraceparent(request.headers.traceparent),
-        }
-        if (Buffer.isBuffer(request.body)) return enqueueJson(request.body, options)
-        if (request.body) return enqueueStream(request.body as AsyncIterable<Buffer>, options)
+        const { channel } = request.params
+        const body = request.body as Buffer | AsyncIterable<Buffer> | undefined
+        if (body) return enqueue(body, { channel, key, ...readTraceparent(request.headers.traceparent) })
         throw new HttpError(
           400,
           'the body is empty: send an activity request record, an array of them, or NDJSON (application/x-ndjson)',
         )
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/outcomes',
-      scope: 'read',
+    readOutcomes: adminRoute({
       says: 'Returns the outcomes of messages by their numbers.',
       body: Type.Object({
         seqs: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
@@ -86,11 +90,7 @@ export function platformAdmin({ queue, lanes, rulesOf }: PlatformAdmin): readonl
         return { outcomes: outcomes.filter((outcome) => isLaneVisible(key, outcome.lane)) }
       },
     }),
-    ...queueAdmin({ queue, lanes }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/summary',
-      scope: 'read',
+    summary: adminRoute({
       says: 'Counts the waiting, successful and failed messages, in total and for each lane.',
       gives: Type.Object({ ...Counts.properties, lanes: Type.Record(Type.String(), Counts) }),
       async handler(_request, key) {
@@ -107,5 +107,5 @@ export function platformAdmin({ queue, lanes, rulesOf }: PlatformAdmin): readonl
         return { ...total, lanes: countsByLane }
       },
     }),
-  ]
+  }
 }

@@ -1,11 +1,13 @@
+// A route under /admin: its schemas and its handler. routes.ts lists all of them.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
-import type { AccessKey, Scope } from './access.ts'
-import { demandStorableMembers } from './demand-storable.ts'
-import { HttpError } from './http-error.ts'
-import { keyAuthentication } from './key-authentication.ts'
-import { mediaTypeOf } from './request-bodies.ts'
-import { addRoute, type Route, type RouteAccess } from './route.ts'
+import type { AccessKey, Scope } from '../http/access.ts'
+import { demandStorableMembers } from '../http/demand-storable.ts'
+import { HttpError } from '../http/http-error.ts'
+import { keyAuthentication } from '../http/key-authentication.ts'
+import { mediaTypeOf } from '../http/request-bodies.ts'
+import { addRoute, type Route, type RouteAccess } from '../http/route.ts'
 
 /** A route of /admin. */
 export interface AdminRoute<
@@ -14,7 +16,7 @@ export interface AdminRoute<
   Body extends TSchema = TSchema,
   Answer extends TSchema = TSchema,
 > extends Route<AccessKey, Params, Query, Body, Answer> {
-  /** Required, so that no route can be declared without a scope. */
+  /** The scope that a key needs. */
   readonly scope: Scope
   /** The content types of `bodies` that the handler reads as a stream of any length. */
   readonly streamed?: readonly string[]
@@ -22,17 +24,18 @@ export interface AdminRoute<
   readonly largeBody?: true
 }
 
+/** A route without its place: routes.ts gives it method, path and scope. */
+export type AdminHandler = Omit<AdminRoute, 'method' | 'url' | 'scope'>
+
 /** Types the handler of a route by the route's schemas. */
-export function adminRoute<Params extends TObject, Query extends TObject, Body extends TSchema, Answer extends TSchema>(
-  route: AdminRoute<Params, Query, Body, Answer>,
-): AdminRoute {
-  return route
-}
+export const adminRoute = <Params extends TObject, Query extends TObject, Body extends TSchema, Answer extends TSchema>(
+  route: Omit<AdminRoute<Params, Query, Body, Answer>, 'method' | 'url' | 'scope'>,
+): AdminHandler => route
 
 const smallBody = 256 * 1024
 
 /** Registers routes that answer with JSON, and only to keys with the required scope. */
-export function adminRoutes(app: FastifyInstance, keys: readonly AccessKey[], routes: readonly AdminRoute[]): void {
+export function registerAdmin(app: FastifyInstance, keys: readonly AccessKey[], routes: readonly AdminRoute[]): void {
   const missing = 'this route needs a key for /admin in the header X-Api-Key'
   const { onRequest, callerOf } = keyAuthentication({ keys, missing, unknown: missing })
   for (const route of routes) {

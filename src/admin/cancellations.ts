@@ -3,13 +3,13 @@
 import { type Static, Type } from 'typebox'
 import { closed, limitOf, moment, text, timeText, whole } from '../contract/documents/described.ts'
 import { readMoment } from '../contract/moment.ts'
-import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
+import type { LaneService } from '../queue/queue.ts'
+import type { Cancellation, WaitingSelection } from '../queue/waiting-selection.ts'
 import { random } from '../runtime/random.ts'
 import { findTargets, type LaneAdmin, noSuchLane, partId, reasonText, target } from './lane-target.ts'
-import { isLaneVisible } from './lane-visibility.ts'
-import type { LaneService } from './queue.ts'
-import type { Cancellation, WaitingSelection } from './waiting-selection.ts'
+import { adminRoute, filterOrAll } from './route.ts'
+import { isLaneVisible } from './visibility.ts'
 
 /** The owner of a lane compares each item with its open cancellations. */
 const mostOpen = 20
@@ -51,12 +51,9 @@ const Shown = Type.Object({
   done_at: Type.Optional(moment('When all waiting messages were examined; absent: the platform still works')),
 })
 
-export function cancelAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] {
-  return [
-    adminRoute({
-      method: 'POST',
-      url: '/admin/lanes/cancel/preview',
-      scope: 'read',
+export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
+  return {
+    preview: adminRoute({
       says: 'Counts the waiting messages that a cancellation would select, at most 20,000 of a lane in each request.',
       body: Type.Object({ ...selection, after: Type.Optional(text('The `next` of the previous answer.')) }, closed),
       gives: Type.Object({
@@ -73,10 +70,7 @@ export function cancelAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] 
         return { count, ...(following && { next: following.name }) }
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/lanes/cancel',
-      scope: 'manage',
+    cancel: adminRoute({
       says: 'Cancels the selected messages that wait now. They are in Failed Actions with the reason `cancelled`. Messages in running calls are cancelled only if they must be sent again.',
       body: Type.Object({ ...selection, reason: reasonText, id: Type.Optional(identifier) }, closed),
       gives: Type.Object({
@@ -96,10 +90,7 @@ export function cancelAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] 
         return { id }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/lanes/cancellations',
-      scope: 'read',
+    list: adminRoute({
       says: 'Lists the cancellations of waiting messages with their progress, the newest first.',
       query: Type.Object({ id: Type.Optional(identifier), limit: Type.Optional(limitOf(mostListed)) }, closed),
       gives: Type.Object({ cancellations: Type.Array(Shown) }),
@@ -109,7 +100,7 @@ export function cancelAdmin({ queue, lanes }: LaneAdmin): readonly AdminRoute[] 
         return { cancellations: listed.filter((each) => id === undefined || each.id === id).map(showCancellation) }
       },
     }),
-  ]
+  }
 }
 
 type Body = Static<ReturnType<typeof bodyOf>>

@@ -1,6 +1,6 @@
 import { csvLine } from '../http/csv.ts'
-import { readMessageParts } from './item-keys.ts'
-import type { FailedFilter, FailedItem, Queue } from './queue.ts'
+import { readMessageParts } from '../queue/item-keys.ts'
+import type { FailedFilter, FailedItem, Queue } from '../queue/queue.ts'
 
 const pageItems = 500
 

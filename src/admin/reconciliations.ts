@@ -7,15 +7,23 @@ import { brandNumber, limitOf, nullable, text, textOf, whole } from '../contract
 import { reconciliationFields } from '../contract/records.ts'
 import { shown } from '../contract/shown.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
+import { applyCorrection, type CorrectionKind, listCorrections, previewCorrection } from '../reconcile/corrections.ts'
+import { listDiscrepancies, readAllDiscrepancies } from '../reconcile/discrepancies.ts'
+import { exportCsv, exportNdjson, ShownDiscrepancy, shownDiscrepancy } from '../reconcile/export.ts'
+import type { ReconciliationOptions } from '../reconcile/options.ts'
+import {
+  acknowledgeRun,
+  listRuns,
+  type ReconciliationRun,
+  readLatestRuns,
+  readRun,
+  requestRun,
+} from '../reconcile/runs.ts'
 import type { Database } from '../store/database.ts'
-import { applyCorrection, type CorrectionKind, listCorrections, previewCorrection } from './corrections.ts'
-import { listDiscrepancies, readAllDiscrepancies } from './discrepancies.ts'
-import { exportCsv, exportNdjson, ShownDiscrepancy, shownDiscrepancy } from './export.ts'
-import type { ReconciliationOptions } from './options.ts'
-import { acknowledgeRun, listRuns, type ReconciliationRun, readLatestRuns, readRun, requestRun } from './runs.ts'
-import { ShownRun, shownRun } from './shown-run.ts'
+import { adminRoute } from './route.ts'
+import { ShownRun, shownRun } from './shown/run.ts'
+import { isBrandVisible } from './visibility.ts'
 
 const what = Type.Enum(['tighten', 'loosen'])
 const Correction = Type.Object({
@@ -41,12 +49,9 @@ export interface ReconciliationStores {
 export function reconciliationRoutes(
   { databases, databaseOf }: ReconciliationStores,
   configured: readonly ReconciliationOptions[],
-): readonly AdminRoute[] {
-  return [
-    adminRoute({
-      method: 'POST',
-      url: '/admin/reconciliations',
-      scope: 'manage',
+) {
+  return {
+    start: adminRoute({
       says: 'Starts a run: the operator lists the users of a field, and the list is compared with the CRM.',
       body: Type.Object({
         brand: Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
@@ -80,10 +85,7 @@ export function reconciliationRoutes(
         return { ...shownRun(last as ReconciliationRun), fresh: false }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/reconciliations',
-      scope: 'read',
+    list: adminRoute({
       says: 'Lists the runs, newest first, page by page.',
       query: Type.Object({
         brand: Type.Optional(brandNumber('The number of the brand.')),
@@ -107,10 +109,7 @@ export function reconciliationRoutes(
         return { runs: runs.map(shownRun), next: (runs.length === pageSize && runs.at(-1)?.run) || null }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/reconciliations/:run',
-      scope: 'read',
+    show: adminRoute({
       says: 'Shows one run and its corrections.',
       params: RunName,
       gives: Type.Object({ ...ShownRun.properties, corrections: Type.Array(Correction) }),
@@ -119,10 +118,7 @@ export function reconciliationRoutes(
         return { ...shownRun(run), corrections: await listCorrections(databaseOf(run.brand), run) }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/reconciliations/:run/discrepancies',
-      scope: 'read',
+    listDiscrepancies: adminRoute({
       says: 'Lists the discrepancies of a run, page by page.',
       params: RunName,
       query: Type.Object({
@@ -138,10 +134,7 @@ export function reconciliationRoutes(
         return { discrepancies: found.map(shownDiscrepancy), next }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/reconciliations/:run/export',
-      scope: 'read',
+    exportDiscrepancies: adminRoute({
       says: 'Returns all discrepancies of a run as a file.',
       params: RunName,
       query: Type.Object({
@@ -157,10 +150,7 @@ export function reconciliationRoutes(
         return sendFile(reply, run, format, readAllDiscrepancies(databaseOf(run.brand), run))
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/reconciliations/:run/acknowledge',
-      scope: 'manage',
+    acknowledge: adminRoute({
       says: 'Acknowledges the result of a run.',
       params: RunName,
       gives: ShownRun,
@@ -171,10 +161,7 @@ export function reconciliationRoutes(
         return shownRun((await readRun(database, run.run)) as ReconciliationRun)
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/reconciliations/:run/correct',
-      scope: 'manage',
+    correct: adminRoute({
       says: "Changes the CRM's values to the operator's: tighten takes rights away, loosen gives them back and must be confirmed.",
       params: RunName,
       body: Type.Object({
@@ -205,7 +192,7 @@ export function reconciliationRoutes(
         return applyCorrection(databaseOf(run.brand), run, what, key.name)
       },
     }),
-  ]
+  }
 
   async function readRequestedRun(name: string, key: AccessKey): Promise<ReconciliationRun> {
     const read = await Promise.allSettled(databases.map((database) => readRun(database, name)))
@@ -242,9 +229,4 @@ function sendFile(
     .header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
     .header('content-disposition', `attachment; filename="${name}"`)
     .send(Readable.from(format === 'csv' ? exportCsv(pages) : exportNdjson(pages), { objectMode: false }))
-}
-
-/** A key that is bound to brands sees only these brands (row 31). */
-function isBrandVisible(key: AccessKey, brand: string): boolean {
-  return key.brands?.includes(brand) ?? true
 }

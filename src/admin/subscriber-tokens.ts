@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import { brandNumber, userId } from '../contract/documents/described.ts'
+import { HttpError } from '../http/http-error.ts'
+import { createSubscriberToken, longestTokenSeconds } from '../http/subscriber-token.ts'
 import { clock } from '../runtime/clock.ts'
-import { type AdminRoute, adminRoute } from './admin-access.ts'
-import { HttpError } from './http-error.ts'
-import { createSubscriberToken, longestTokenSeconds } from './subscriber-token.ts'
+import { adminRoute } from './route.ts'
+import { isBrandVisible } from './visibility.ts'
 
 export interface SubscriberTokenRoute {
   /** Signs subscriber tokens. Undefined: the route answers 503. */
@@ -15,11 +16,8 @@ export interface SubscriberTokenRoute {
 }
 
 /** The route by which a backend gets a token for the app or page of one user. */
-export function subscriberTokenRoute({ secret, setting, brands }: SubscriberTokenRoute): AdminRoute {
+export function subscriberTokenRoute({ secret, setting, brands }: SubscriberTokenRoute) {
   return adminRoute({
-    method: 'POST',
-    url: '/admin/subscriber-tokens',
-    scope: 'tokens',
     says: 'Creates a subscriber token. The app or page of one user calls /app with it.',
     body: Type.Object({
       brand: brandNumber(),
@@ -31,8 +29,7 @@ export function subscriberTokenRoute({ secret, setting, brands }: SubscriberToke
       if (secret === undefined)
         throw new HttpError(503, `no secret for subscriber tokens is configured: set ${setting}`)
       const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = request.body
-      if (!(key.brands?.includes(brand) ?? true))
-        throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
+      if (!isBrandVisible(key, brand)) throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
       if (!brands.includes(brand)) throw new HttpError(400, `brand: ${brand} is not configured here`)
       const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })
       return { token, expires_at: new Date(clock.now() + ttlSeconds * 1000).toISOString() }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { moment, nullable } from '../contract/documents/described.ts'
-import type { Identifier } from './queue.ts'
+import { moment, nullable } from '../../contract/documents/described.ts'
+import type { Identifier } from '../../queue/queue.ts'
 
 /** The identifiers of a message, as /admin shows them. */
 export const ShownIdentifiers = Type.Array(

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { nullable, whole } from '../contract/documents/described.ts'
-import { reconciliationFields } from '../contract/records.ts'
-import { clock } from '../runtime/clock.ts'
-import { remedies } from './answer-refused.ts'
-import { type ReconciliationRun, runStates } from './runs.ts'
-import { severityOf } from './severity.ts'
+import { nullable, whole } from '../../contract/documents/described.ts'
+import { reconciliationFields } from '../../contract/records.ts'
+import { remedies } from '../../reconcile/answer-refused.ts'
+import { type ReconciliationRun, runStates } from '../../reconcile/runs.ts'
+import { severityOf } from '../../reconcile/severity.ts'
+import { clock } from '../../runtime/clock.ts'
 
 const time = (description: string) => Type.String({ format: 'date-time', description })
 

@@ -3,13 +3,19 @@
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import { closed, limitOf, nullable, text, textOf } from '../contract/documents/described.ts'
+import {
+  type Conversion,
+  type ListFilter,
+  type Position,
+  reachedStages,
+  readConversionList,
+} from '../conversions/listed.ts'
+import { ShownStatus } from '../conversions/shown-statuses.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { csvLine } from '../http/csv.ts'
 import { HttpError } from '../http/http-error.ts'
-import { type Conversion, type ListFilter, type Position, reachedStages, readConversionList } from './listed.ts'
-import { type ConversionRoutes, filterOf, Selection, select } from './selection.ts'
-import { ShownStatus } from './shown-statuses.ts'
+import { type ConversionRoutes, filterOf, Selection, select } from './conversion-selection.ts'
+import { adminRoute } from './route.ts'
 
 const ListQuery = Type.Object(
   {
@@ -36,7 +42,7 @@ const Listed = Type.Object({
   statuses: Type.Array(ShownStatus),
 })
 
-export function conversionListRoutes(routes: ConversionRoutes): readonly AdminRoute[] {
+export function conversionListRoutes(routes: ConversionRoutes) {
   async function list(
     query: ListQuery,
     key: AccessKey,
@@ -56,11 +62,8 @@ export function conversionListRoutes(routes: ConversionRoutes): readonly AdminRo
     return { conversions }
   }
 
-  return [
-    adminRoute({
-      method: 'GET',
-      url: '/admin/conversions/messages',
-      scope: 'read',
+  return {
+    list: adminRoute({
       says: 'Lists the messages that have a delivery status, with each status and its meta.',
       query: Type.Object(
         {
@@ -81,10 +84,7 @@ export function conversionListRoutes(routes: ConversionRoutes): readonly AdminRo
         return list(query, key, limit, after)
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/conversions/messages.csv',
-      scope: 'read',
+    exportList: adminRoute({
       says: 'Returns the same messages as a file.',
       query: ListQuery,
       files: textOf('text/csv', 'A header line, then one message per line'),
@@ -96,7 +96,7 @@ export function conversionListRoutes(routes: ConversionRoutes): readonly AdminRo
           .send(Readable.from(writeListCsv(pages), { objectMode: false }))
       },
     }),
-  ]
+  }
 }
 
 const listFilter = ({ stage, ...selection }: ListQuery): ListFilter => ({

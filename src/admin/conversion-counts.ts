@@ -2,11 +2,11 @@
 
 import { type Static, Type } from 'typebox'
 import { closed, nullable, textOf, whole } from '../contract/documents/described.ts'
+import { type Conversions, groupings, readConversions } from '../conversions/report.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { csvLine } from '../http/csv.ts'
-import { type Conversions, groupings, readConversions } from './report.ts'
-import { type ConversionRoutes, filterOf, Selection, select } from './selection.ts'
+import { type ConversionRoutes, filterOf, Selection, select } from './conversion-selection.ts'
+import { adminRoute } from './route.ts'
 
 const Query = Type.Object(
   {
@@ -34,7 +34,7 @@ const Group = Type.Object({
   failed: whole('Messages that the operator refused, and messages reported as failed or expired and never delivered'),
 })
 
-export function conversionCountRoutes(routes: ConversionRoutes): readonly AdminRoute[] {
+export function conversionCountRoutes(routes: ConversionRoutes) {
   async function read(query: Query, key: AccessKey): Promise<readonly Conversions[]> {
     const { by = 'activity' } = query
     const range = select(routes, query, key)
@@ -44,11 +44,8 @@ export function conversionCountRoutes(routes: ConversionRoutes): readonly AdminR
     return groups.flat()
   }
 
-  return [
-    adminRoute({
-      method: 'GET',
-      url: '/admin/conversions',
-      scope: 'read',
+  return {
+    count: adminRoute({
       says: 'Counts the messages that were sent, delivered, displayed, clicked and failed, by activity, action or action group.',
       query: Query,
       gives: Type.Object({ groups: Type.Array(Group) }),
@@ -56,10 +53,7 @@ export function conversionCountRoutes(routes: ConversionRoutes): readonly AdminR
         return { groups: await read(query, key) }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/conversions.csv',
-      scope: 'read',
+    exportCounts: adminRoute({
       says: 'Returns the same counts as a file.',
       query: Query,
       files: textOf('text/csv', 'A header line, then one group per line'),
@@ -71,7 +65,7 @@ export function conversionCountRoutes(routes: ConversionRoutes): readonly AdminR
           .send(writeConversionsCsv(groups))
       },
     }),
-  ]
+  }
 }
 
 const columns = [

@@ -1,16 +1,16 @@
 // A message of the send path as /admin shows it.
 
 import { Type } from 'typebox'
-import { messageKeyText, moment, nullable, whole } from '../contract/documents/described.ts'
-import { readMessageKey } from '../contract/message-key.ts'
-import { findCall } from '../providers/calls.ts'
-import { ShownCall } from '../providers/shown-call.ts'
-import { timeOfUuidv7 } from '../runtime/ids.ts'
-import type { Database } from '../store/database.ts'
-import { op } from '../store/statement.ts'
-import { listDeviceSends } from './device-sends.ts'
-import type { MessageRow } from './messages.ts'
-import { listRefusals } from './refusals.ts'
+import { messageKeyText, moment, nullable, whole } from '../../contract/documents/described.ts'
+import { readMessageKey } from '../../contract/message-key.ts'
+import { listDeviceSends } from '../../delivery/device-sends.ts'
+import type { MessageRow } from '../../delivery/messages.ts'
+import { listRefusals } from '../../delivery/refusals.ts'
+import { findCall } from '../../providers/calls.ts'
+import { timeOfUuidv7 } from '../../runtime/ids.ts'
+import type { Database } from '../../store/database.ts'
+import { op } from '../../store/statement.ts'
+import { ShownCall } from './call.ts'
 
 const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
 const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: no answer, the message may have arrived' })

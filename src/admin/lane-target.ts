@@ -5,9 +5,9 @@ import { brandNumber } from '../contract/documents/described.ts'
 import { mostText } from '../contract/ids.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
-import { brandScope } from './controls.ts'
-import { isLaneVisible } from './lane-visibility.ts'
-import type { LaneService, Queue } from './queue.ts'
+import { brandScope } from '../queue/controls.ts'
+import type { LaneService, Queue } from '../queue/queue.ts'
+import { isLaneVisible } from './visibility.ts'
 
 export interface LaneAdmin {
   readonly queue: Queue

@@ -1,10 +1,10 @@
 // /admin routes of the removal brake: its state, and the confirmation after a stop.
 
 import { Type } from 'typebox'
-import { moment, whole } from '../../contract/documents/described.ts'
-import { type AdminRoute, adminRoute } from '../../http/admin-access.ts'
-import { HttpError } from '../../http/http-error.ts'
-import type { RemovalKeeper } from './keeper.ts'
+import { moment, whole } from '../contract/documents/described.ts'
+import type { RemovalKeeper } from '../devices/removals/keeper.ts'
+import { HttpError } from '../http/http-error.ts'
+import { adminRoute } from './route.ts'
 
 const maxMinutes = 1_440
 
@@ -20,12 +20,9 @@ const ServiceState = Type.Object({
   recent: TallySchema,
 })
 
-export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
-  return [
-    adminRoute({
-      method: 'GET',
-      url: '/admin/devices/removals',
-      scope: 'read',
+export function removalRoutes(removals: RemovalKeeper) {
+  return {
+    list: adminRoute({
       says: 'Shows for each push service how many devices were removed recently, and whether removals are stopped.',
       gives: Type.Object({ services: Type.Array(ServiceState) }),
       async handler() {
@@ -44,10 +41,7 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
         }
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/devices/removals/confirm',
-      scope: 'manage',
+    confirm: adminRoute({
       says: 'Confirms the removals of a push service: dead devices are removed again, for a while without counting.',
       body: Type.Object({
         service: Type.String({ title: 'the name of a push service, as GET /admin/devices/removals lists it' }),
@@ -81,5 +75,5 @@ export function removalRoutes(removals: RemovalKeeper): readonly AdminRoute[] {
         return { service, stopped: false as const, for_minutes: forMinutes }
       },
     }),
-  ]
+  }
 }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { brandNumber, limitOf, text } from '../contract/documents/described.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http-error.ts'
+import { isBrandVisible } from './visibility.ts'
 
 const maxListed = 1_000
 
@@ -55,7 +56,7 @@ export function readMessageQuery<Name extends 'ref' | 'id', Cursor>(
   }
   if (name !== undefined || brand === undefined || userId === undefined)
     throw new HttpError(400, `no message is selected: send ${[...names, 'or brand and user_id'].join(', ')}`)
-  if (key.brands?.includes(brand) === false)
+  if (!isBrandVisible(key, brand))
     throw new HttpError(
       403,
       `the key ${key.name} may not see brand ${brand}: add it to its brands in the configuration`,

@@ -5,16 +5,16 @@ import { Type } from 'typebox'
 import { closed, limitOf, moment, nullable, text, textOf, timeText, whole } from '../contract/documents/described.ts'
 import { readMoment } from '../contract/moment.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
-import { cursorPattern } from './decide-failed.ts'
+import { cursorPattern } from '../queue/decide-failed.ts'
+import { failedStates } from '../queue/failed-state.ts'
+import { readMessageParts } from '../queue/item-keys.ts'
+import type { DecidedItems, FailedFilter, FailedGroup, FailedItem, Queue } from '../queue/queue.ts'
 import { readAllFailed, writeFailedCsv } from './failed-csv.ts'
-import { failedStates } from './failed-state.ts'
-import { readMessageParts } from './item-keys.ts'
-import { isLaneVisible } from './lane-visibility.ts'
-import type { DecidedItems, FailedFilter, FailedGroup, FailedItem, Queue } from './queue.ts'
-import { ShownAttempt, shownAttempt } from './shown-attempt.ts'
-import { ShownIdentifiers, shownIdentifiers } from './shown-identifiers.ts'
+import { adminRoute, filterOrAll } from './route.ts'
+import { ShownAttempt, shownAttempt } from './shown/attempt.ts'
+import { ShownIdentifiers, shownIdentifiers } from './shown/identifiers.ts'
+import { isLaneVisible } from './visibility.ts'
 
 const maxListed = 1_000
 const maxGroups = 10_000
@@ -113,12 +113,9 @@ const Decided = Type.Object({
   ),
 })
 
-export function failedAdmin(queue: Queue): readonly AdminRoute[] {
-  return [
-    adminRoute({
-      method: 'GET',
-      url: '/admin/failed',
-      scope: 'read',
+export function failedRoutes(queue: Queue) {
+  return {
+    list: adminRoute({
       says: 'Lists Failed Actions: failed items with their decisions (§6.4).',
       query: Type.Object(
         {
@@ -139,10 +136,7 @@ export function failedAdmin(queue: Queue): readonly AdminRoute[] {
         return { items: items.filter((item) => isLaneVisible(key, item.lane)).map(shownFailed), next }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/failed/summary',
-      scope: 'read',
+    summarize: adminRoute({
       says: 'Counts Failed Actions by lane, activity, action, reason and state.',
       query: Type.Object(groupFilter, closed),
       gives: Type.Object({
@@ -154,10 +148,7 @@ export function failedAdmin(queue: Queue): readonly AdminRoute[] {
         return { groups: groups.slice(0, maxGroups), omitted: Math.max(0, groups.length - maxGroups) }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/failed.csv',
-      scope: 'read',
+    exportList: adminRoute({
       says: 'Returns Failed Actions as a file, without the texts of the messages.',
       query: Type.Object(listed, closed),
       files: textOf('text/csv', 'A header line, then one failed item per line'),
@@ -170,10 +161,7 @@ export function failedAdmin(queue: Queue): readonly AdminRoute[] {
           .send(Readable.from(lines, { objectMode: false }))
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/failed/:seq',
-      scope: 'read',
+    show: adminRoute({
       says: 'Shows one failed item with all its attempts and identifiers.',
       params: Type.Object({ seq: whole('The number of the message.') }),
       gives: Type.Object({
@@ -196,25 +184,19 @@ export function failedAdmin(queue: Queue): readonly AdminRoute[] {
         }
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/failed/dismiss',
-      scope: 'manage',
+    dismiss: adminRoute({
       says: 'Dismisses the matching failed items and returns their number.',
       body: Type.Object(selected, closed),
       gives: Decided,
       handler: ({ body }, key) => decide('dismiss', body, key),
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/failed/replay',
-      scope: 'manage',
+    replay: adminRoute({
       says: 'Replays the matching failed items and returns their number.',
       body: Type.Object({ ...selected, per_second: Type.Optional(replayRate) }, closed),
       gives: Decided,
       handler: ({ body }, key) => decide('replay', body, key),
     }),
-  ]
+  }
 
   async function decide(
     action: 'dismiss' | 'replay',

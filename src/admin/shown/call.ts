@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { moment, nullable, whole } from '../contract/documents/described.ts'
+import { moment, nullable, whole } from '../../contract/documents/described.ts'
 
 /** A call to a provider, as /admin shows it on both sides. */
 export const ShownCall = Type.Object({

@@ -19,14 +19,15 @@ import {
 import { syntaxProblem } from '../contract/json-body.ts'
 import { createMismatch } from '../contract/mismatch.ts'
 import { readTimestamp, rfc3339 } from '../contract/timestamp.ts'
+import { type DeviceEvent, eventsOf, type Reading } from '../devices/device-event.ts'
+import { countChanges, noChanges } from '../devices/intake.ts'
+import type { Registry } from '../devices/registry.ts'
+import type { RemovalCursor, RemovalFilter } from '../devices/removals/removals.ts'
+import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from '../devices/shown.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, adminRoute, filterOrAll } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
-import { type DeviceEvent, eventsOf, type Reading } from './device-event.ts'
-import { countChanges, noChanges } from './intake.ts'
-import type { Registry } from './registry.ts'
-import type { RemovalCursor, RemovalFilter } from './removals/removals.ts'
-import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from './shown.ts'
+import { adminRoute, filterOrAll } from './route.ts'
+import { isBrandVisible } from './visibility.ts'
 
 export interface DeviceAdmin extends Pick<Reading, 'judge' | 'reaches'> {
   readonly registry: Registry
@@ -77,12 +78,9 @@ const DevicesAnswer = Type.Object({
 type DevicesAnswer = Static<typeof DevicesAnswer>
 
 /** @param registryOf the registry of a brand */
-export function deviceReads(registryOf: (brand: string) => Registry): readonly AdminRoute[] {
-  return [
-    adminRoute({
-      method: 'GET',
-      url: '/admin/devices',
-      scope: 'read',
+export function deviceRoutes(registryOf: (brand: string) => Registry) {
+  return {
+    list: adminRoute({
       says: 'Lists the devices of one user.',
       query: Type.Object({ brand: brandInQuery, user_id: Type.String({ minLength: 1, description: 'The user.' }) }),
       gives: Type.Object({ devices: Type.Array(ShownDevice) }),
@@ -92,10 +90,7 @@ export function deviceReads(registryOf: (brand: string) => Registry): readonly A
         return { devices: (await registryOf(ofKey).list(ofKey, userId)).map(shownDevice) }
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/devices/removed',
-      scope: 'read',
+    listRemoved: adminRoute({
       says: 'Lists removed devices in pages, the oldest removal first.',
       query: Type.Object(
         {
@@ -120,27 +115,22 @@ export function deviceReads(registryOf: (brand: string) => Registry): readonly A
         return { removed: rows.map(shownRemoval), next }
       },
     }),
-  ]
+  }
 }
 
-export function deviceWrites({ registry, ...checks }: DeviceAdmin): readonly AdminRoute[] {
-  return [
-    ...(['link', 'unlink'] as const).map((what) =>
-      adminRoute({
-        method: 'POST',
-        url: `/admin/devices/${what}`,
-        scope: 'devices',
-        says: `${what === 'link' ? 'Links' : 'Unlinks'} devices. The body is one record, an array of records, or one record per line. Invalid records are reported; the others are stored.`,
-        bodies: deviceRecords,
-        largeBody: true,
-        gives: DevicesAnswer,
-        handler: (request, key) => storeRecords(request, key, { registry, what, ...checks }),
-      }),
-    ),
+export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
+  const storing = (what: 'link' | 'unlink') =>
     adminRoute({
-      method: 'POST',
-      url: '/admin/devices/restore',
-      scope: 'manage',
+      says: `${what === 'link' ? 'Links' : 'Unlinks'} devices. The body is one record, an array of records, or one record per line. Invalid records are reported; the others are stored.`,
+      bodies: deviceRecords,
+      largeBody: true,
+      gives: DevicesAnswer,
+      handler: (request, key) => storeRecords(request, key, { registry, what, ...checks }),
+    })
+  return {
+    link: storing('link'),
+    unlink: storing('unlink'),
+    restore: adminRoute({
       says: 'Restores the removed devices that match the filter. Devices that were linked or unlinked since are left unchanged.',
       body: Type.Object(
         {
@@ -158,7 +148,7 @@ export function deviceWrites({ registry, ...checks }: DeviceAdmin): readonly Adm
         return { restored: await registry.restore(filterOf(brandOf(brand, key), given)) }
       },
     }),
-  ]
+  }
 }
 
 /**
@@ -244,7 +234,7 @@ function brandOf(given: string | number | null | undefined, key: AccessKey): str
   const brand = given ?? (key.brands?.length === 1 ? key.brands[0] : undefined)
   if (brand === undefined)
     throw new HttpError(400, 'brand is missing: give its number, such as "1", or use a key of one brand')
-  if (!(key.brands?.includes(String(brand)) ?? true))
+  if (!isBrandVisible(key, String(brand)))
     throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
   return String(brand)
 }

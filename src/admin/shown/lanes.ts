@@ -1,11 +1,11 @@
 // Lanes as /admin shows them.
 
 import { type Static, type TSchema, Type } from 'typebox'
-import { moment, nullable, whole } from '../contract/documents/described.ts'
-import { StoreUnavailable } from '../store/store-unavailable.ts'
-import type { Control } from './controls.ts'
-import { configuredSettings, type SettingName } from './lane-settings.ts'
-import type { LaneService, LaneSettings, LaneState } from './queue.ts'
+import { moment, nullable, whole } from '../../contract/documents/described.ts'
+import type { Control } from '../../queue/controls.ts'
+import { configuredSettings, type SettingName } from '../../queue/lane-settings.ts'
+import type { LaneService, LaneSettings, LaneState } from '../../queue/queue.ts'
+import { StoreUnavailable } from '../../store/store-unavailable.ts'
 
 const author = {
   by: Type.String({ description: 'The name of the key; bellwire if the lane paused itself' }),

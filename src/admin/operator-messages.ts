@@ -6,14 +6,15 @@ import { messageStatuses } from '../contract/status.ts'
 import { rfc3339 } from '../contract/timestamp.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
 import { readRequest } from '../delivery/requests.ts'
-import { readDelivery, ShownDelivery, ShownMessage, shownMessage } from '../delivery/shown-message.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type AdminRoute, adminRoute } from '../http/admin-access.ts'
 import { HttpError } from '../http/http.ts'
-import { beforeDescription, messageQuery, pageOf, readMessageQuery } from '../queue/message-query.ts'
 import type { MessageStatuses, StatusRecorder } from '../status/recorder.ts'
 import type { Database } from '../store/database.ts'
-import { eraseUser } from './erase.ts'
+import { eraseUser } from './erase-user.ts'
+import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
+import { adminRoute } from './route.ts'
+import { readDelivery, ShownDelivery, ShownMessage, shownMessage } from './shown/delivery.ts'
+import { isBrandVisible } from './visibility.ts'
 
 const MessageDetails = Type.Object({
   ...ShownDelivery.properties,
@@ -27,20 +28,17 @@ const MessageDetails = Type.Object({
   ),
 })
 
-export interface MessageRoutes {
+export interface OperatorMessages {
   readonly database: Database
   /** Absent: delivery statuses are not recorded. */
   readonly statuses: Pick<StatusRecorder, 'read'> | undefined
   readonly brands: readonly string[]
 }
 
-export function messageRoutes({ database, brands, statuses }: MessageRoutes): readonly AdminRoute[] {
-  const visible = (key: AccessKey) => brands.filter((brand) => key.brands?.includes(brand) ?? true)
-  return [
-    adminRoute({
-      method: 'GET',
-      url: '/admin/messages',
-      scope: 'read',
+export function operatorMessageRoutes({ database, brands, statuses }: OperatorMessages) {
+  const visible = (key: AccessKey) => brands.filter((brand) => isBrandVisible(key, brand))
+  return {
+    find: adminRoute({
       says: 'Finds messages by identifier, by activity.id, or by brand and user.',
       query: Type.Object(
         {
@@ -65,10 +63,7 @@ export function messageRoutes({ database, brands, statuses }: MessageRoutes): re
         return pageOf(found.map(shownMessage), search, ({ ref }) => ref)
       },
     }),
-    adminRoute({
-      method: 'POST',
-      url: '/admin/messages/erase',
-      scope: 'manage',
+    erase: adminRoute({
       says: "Erases a user's texts in the stored requests and in the inbox. The messages stay, without text.",
       body: Type.Object({ brand: brandNumber(), user_id: userId() }, closed),
       gives: Type.Object({ messages: whole(), requests: whole(), notifications: whole() }),
@@ -79,10 +74,7 @@ export function messageRoutes({ database, brands, statuses }: MessageRoutes): re
         return eraseUser(database, brand, userId)
       },
     }),
-    adminRoute({
-      method: 'GET',
-      url: '/admin/messages/:ref',
-      scope: 'read',
+    show: adminRoute({
       says: 'Shows one message: its outcome, its request, the calls, and the result at each device.',
       params: Type.Object({ ref: text('The push_id or site_notification_id of the answer.') }),
       gives: MessageDetails,
@@ -99,7 +91,7 @@ export function messageRoutes({ database, brands, statuses }: MessageRoutes): re
         }
       },
     }),
-  ]
+  }
 
   async function findMessages(
     { name, value }: { readonly name: 'ref' | 'id'; readonly value: string },
