@@ -69,6 +69,12 @@ export const content = group(
       help: 'Push: an object with additional fields for each kind of push service.',
       default: '/overrides',
     }),
+    meta: list(pointer({ help: 'A position.' }), {
+      help: 'The meta that comes back with each delivery status: the value at one position, or an object of the values at several, named by the ends of their pointers. Default: /meta.',
+      optional: true,
+      allowSingle: true,
+      minItems: 1,
+    }),
     required: yesNo({
       help: 'true: a message with neither title nor body fails. false: it is delivered, and a warning is logged. Set it to true once the pointers are right.',
       default: 'false',

@@ -20,6 +20,11 @@ export interface ContentMapping {
   readonly recipient?: string
   /** Additional fields for one kind of push service: {"fcm": {…}}. Push only. */
   readonly overrides: string
+  /**
+   * The meta that comes back with each delivery status (row 25). The value at one pointer; or of several, an object whose members
+   * have the last names of the pointers. Default: /meta.
+   */
+  readonly meta?: string | readonly string[] | undefined
   /** true: a message with neither title nor body fails. */
   readonly required?: boolean
 }

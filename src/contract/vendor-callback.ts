@@ -2,6 +2,7 @@
 // with HTTP Basic authentication.
 
 import type { Channel } from './endpoints.ts'
+import { isRawJson, parseExactly } from './exact-json.ts'
 import { readSingle } from './read-activity.ts'
 import type { MessageStatus } from './status.ts'
 
@@ -30,9 +31,9 @@ export function vendorCallbackBody(channel: Channel, status: MessageStatus, meta
   return JSON.stringify({ action, metadata: metadataOf(meta) })
 }
 
-function metadataOf(meta: string): Record<string, string> {
+function metadataOf(meta: string): Record<string, unknown> {
   const record = readSingle(Buffer.from(meta))
-  const { headers = {}, meta: own } = JSON.parse(meta) as {
+  const { headers = {}, meta: own } = parseExactly(meta) as {
     readonly headers?: Readonly<Record<string, string>>
     readonly meta?: unknown
   }
@@ -46,11 +47,14 @@ function metadataOf(meta: string): Record<string, string> {
     actioncommunicationprofileid: headers['x-fasttrack-actioncommunicationprofileid'],
     userid: known?.userId,
   }
-  const metadata: Record<string, string> = {}
+  const metadata: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(values))
     if (typeof value === 'string') metadata[`${prefix}${name}`] = value
   if (typeof own === 'object' && own !== null)
     for (const [name, value] of Object.entries(own))
-      if (name.startsWith(prefix) && typeof value === 'string') metadata[name] = value
+      if (name.startsWith(prefix) && isScalar(value)) metadata[name] = value
   return metadata
 }
+
+/** Numbers keep all digits. */
+const isScalar = (value: unknown): boolean => ['string', 'number'].includes(typeof value) || isRawJson(value)

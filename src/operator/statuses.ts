@@ -1,5 +1,6 @@
 // The delivery statuses of the operator: composes the recorder, its sources on this side, and its retention.
 
+import type { ContentMapping } from '../contract/content.ts'
 import type { Channel } from '../contract/endpoints.ts'
 import type { SettledOps } from '../delivery/settle.ts'
 import { createExpiry } from '../inbox/expiry.ts'
@@ -36,11 +37,13 @@ export interface StatusParts {
   readonly database: Database
   readonly queue: Queue
   readonly options: StatusOptions
+  /** The pointers to the meta of a request. */
+  readonly meta: ContentMapping['meta']
   /** Whether the operator keeps the inbox itself: its messages are delivered with the settle. */
   readonly inbox: boolean
 }
 
-export function createStatuses({ database, queue, options, inbox }: StatusParts): Statuses {
+export function createStatuses({ database, queue, options, meta, inbox }: StatusParts): Statuses {
   const outbox = createStatusOutbox(queue, database, options.webhooks ?? [])
   const recorder = createStatusRecorder({ database, publishOps: outbox.publishOps })
   const expiry = inbox ? createExpiry(database, recorder.changeOps) : undefined
@@ -48,7 +51,7 @@ export function createStatuses({ database, queue, options, inbox }: StatusParts)
     recorder,
     settledOps(channel) {
       const success = channel === 'site' && inbox ? 'delivered' : 'sent'
-      return (settled) => recorder.firstOps(firstStatuses(settled, success))
+      return (settled) => recorder.firstOps(firstStatuses(settled, success, meta))
     },
     retention: (keptMs) => ({ keptMs, forget: (before) => forgetStatuses(database, before) }),
     lanes: outbox.lanes,

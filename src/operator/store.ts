@@ -50,6 +50,8 @@ export async function openStore(options: OperatorOptions): Promise<OperatorStore
       outbox: outbox.lanes.length > 0 ? outbox : undefined,
       devicesPerUser: options.deviceLimits?.services ?? deviceLimits.services,
     }),
-    statuses: status && createStatuses({ database, queue, options: status, inbox: site === 'inbox' }),
+    statuses:
+      status &&
+      createStatuses({ database, queue, options: status, meta: options.content?.meta, inbox: site === 'inbox' }),
   }
 }

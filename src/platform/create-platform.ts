@@ -87,7 +87,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     queue,
     judge: options.judgeDevice,
   })
-  const statuses = createOwnStatuses((brand) => stores.of(brand).database)
+  const statuses = createOwnStatuses((brand) => stores.of(brand).database, options.own?.content?.meta)
   const own =
     options.own && createOwnDelivery(options.own, stores, { perUser: options.devicesPerUser, signal, statuses })
   const services = options.lanes.map((lane) => {

@@ -1,6 +1,7 @@
 // The delivery statuses of messages that the platform delivers itself. They are stored where the statuses of operators are, so
 // counts, lists and `explain` have both.
 
+import type { ContentMapping } from '../contract/content.ts'
 import type { Channel } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { storeOps } from '../conversions/status-intake.ts'
@@ -23,9 +24,9 @@ export interface OwnStatuses {
 }
 
 /** @example await createOwnStatuses(databaseOf).record([{ brand: '1', ref: '0190…', status: 'clicked', at: '2026-01-31T10:00:00' }]) */
-export function createOwnStatuses(databaseOf: (brand: string) => Database): OwnStatuses {
+export function createOwnStatuses(databaseOf: (brand: string) => Database, meta?: ContentMapping['meta']): OwnStatuses {
   return {
-    settledOps: (success) => (settled) => statusOps(firstStatuses(settled, success)),
+    settledOps: (success) => (settled) => statusOps(firstStatuses(settled, success, meta)),
     inboxOps: (changes) => statusOps(changes.map((change) => ({ ...change, channel: 'site', meta: null }))),
     async record(changes, userId) {
       const byBrand = [...Map.groupBy(changes, ({ brand }) => brand)]

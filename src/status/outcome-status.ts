@@ -1,11 +1,12 @@
 // The first status of a message: the outcome of its send, with the meta of its request.
 
+import type { ContentMapping } from '../contract/content.ts'
 import type { Channel } from '../contract/endpoints.ts'
 import { memberTexts } from '../contract/members.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { sourceOf } from '../contract/source.ts'
 import type { MessageStatus } from '../contract/status.ts'
-import { statusMeta } from '../contract/status-meta.ts'
+import { requestMeta, statusMeta } from '../contract/status-meta.ts'
 import { type Timestamp, timestampOf } from '../contract/timestamp.ts'
 import { clock } from '../runtime/clock.ts'
 import type { FirstStatus } from './recorder.ts'
@@ -27,9 +28,10 @@ export interface SentMessage {
 export function firstStatuses(
   settled: readonly { readonly message: SentMessage; readonly result: Outcome }[],
   success: 'sent' | 'delivered',
+  meta?: ContentMapping['meta'],
 ): readonly FirstStatus[] {
   const at = timestampOf(clock.now())
-  return settled.flatMap(({ message, result }) => outcomeStatus(message, result, at, success) ?? [])
+  return settled.flatMap(({ message, result }) => outcomeStatus(message, result, at, success, meta) ?? [])
 }
 
 /**
@@ -41,21 +43,22 @@ export function outcomeStatus(
   outcome: Outcome,
   at: Timestamp,
   success: 'sent' | 'delivered',
+  meta: ContentMapping['meta'] = '/meta',
 ): FirstStatus | undefined {
   if (outcome.category === 'fatal') return undefined
   const { brand, channel, userId, ref } = message
   const status: MessageStatus =
     outcome.category === 'successful' ? success : outcome.reason === 'expired' ? 'expired' : 'failed'
-  return { brand, channel, userId, ref, status, at, meta: metaOf(message) }
+  return { brand, channel, userId, ref, status, at, meta: metaOf(message, [meta].flat()) }
 }
 
 /** Row 25. The tracking headers of a batch belong to no single message, so they are left out. */
-function metaOf({ text, part, context: { tracking } }: SentMessage): string {
-  const texts = memberTexts(sourceOf(text))
+function metaOf({ text, part, context: { tracking } }: SentMessage, pointers: readonly string[]): string {
+  const members = memberTexts(sourceOf(text))
   const isSingle = part === undefined || part.of.text === text
   return statusMeta({
-    activity: texts.get('activity') ?? '',
+    activity: members.get('activity') ?? '',
     headers: isSingle && tracking ? JSON.stringify(tracking) : undefined,
-    meta: texts.get('meta'),
+    meta: requestMeta(members, pointers),
   })
 }

@@ -224,6 +224,15 @@ test('with one secret for several brands, the meta decides between equal identif
   assert.match((await parked('-'))[0].error, /send meta with activity.brand_id/)
 })
 
+test('an unreadable record of an array is parked, however many the array has; alone, without an array, it is refused', async (t) => {
+  const { url, parked } = await start(t)
+  const unreadable = status('1:7', 'liked')
+  assert.equal((await report(url, unreadable)).status, 400)
+  for (const body of [[unreadable], [[]], [{ push_id: 'x' }]])
+    assert.deepEqual((await report(url, body)).body, { accepted: 0, parked: 1 })
+  assert.equal((await parked('1')).length, 3)
+})
+
 test('an unreadable call is refused; an unreadable record of several is parked with the reason', async (t) => {
   const { url, enqueue, waitUntilSettled, details, parked } = await start(t)
   await enqueue([element({ id: 7 })])

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
+import { defaultContentMapping } from '../../src/contract/content.ts'
 import type { StatusRecord } from '../../src/contract/status-record.ts'
 import { vendorCallback } from '../../src/status/senders/vendor-callback.ts'
 import { type StatusWebhookOptions, statusWebhook } from '../../src/status/senders/webhook.ts'
@@ -204,6 +205,25 @@ test("the vendor's callback gets delivered, read and clicked of pushes, with the
     conversion_fasttrack_userid: '1001',
     conversion_fasttrack_playeroriginid: 'o-1',
   })
+})
+
+test("the vendor's callback takes the conversion keys from the push's data, and numbers stay numbers with all digits", async (t) => {
+  const platform = await receivingPlatform(t, [])
+  const sender = vendorCallback({ url: `${platform.url}/callback/`, password: 'p:w' })
+  const { url, statuses } = await startOperator(t, {
+    status: { webhooks: [{ brand: '1', sender, ...quick }] },
+    content: { ...defaultContentMapping, meta: '/data' },
+  })
+  const data = '{"conversion_fasttrack_playeroriginid":5,"conversion_fasttrack_activityid":9007199254740993,"other":1}'
+  const message = `{"activity":${JSON.stringify(element().activity)},"title":"x","data":${data}}`
+  const ref = (await post(`${url}/channels/push/single`, message, keys.both.key)).body.push_id
+  await statuses.record([{ brand: '1', ref, status: 'clicked', at: '2026-01-01T10:00:00' }])
+  await until(() => platform.calls.length === 1, { awaited: 'the call' })
+  const body = platform.calls[0]?.body ?? ''
+  assert.match(body, /"conversion_fasttrack_playeroriginid":5[,}]/)
+  assert.match(body, /"conversion_fasttrack_activityid":9007199254740993[,}]/)
+  assert.match(body, /"conversion_fasttrack_actionid":"9"/)
+  assert.doesNotMatch(body, /other/)
 })
 
 test('a webhook with a wrong address or secret is refused at once, without the secret', () => {

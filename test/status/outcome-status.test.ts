@@ -36,6 +36,23 @@ test('the meta has the activity, the tracking headers and the meta of the reques
   assert.equal(outcomeStatus(single, success, at, 'sent')?.meta, meta)
 })
 
+test('the meta of a request is where the settings say, byte for byte: at one position, or as an object of several', () => {
+  const nested = {
+    ...message,
+    text: '{"data": {"campaign":\t{"a": 1.0, "id":9007199254740993},"größe":[1.50, "x"], "n": 5}, "activity":{"id":7}}',
+    context: {},
+  }
+  const metaAt = (meta: string | readonly string[]) => outcomeStatus(nested, success, at, 'sent', meta)?.meta
+  assert.equal(metaAt('/data/campaign'), '{"activity":{"id":7},"meta":{"a": 1.0, "id":9007199254740993}}')
+  assert.equal(metaAt(['/data/größe/0']), '{"activity":{"id":7},"meta":1.50}')
+  assert.equal(
+    metaAt(['/data/n', '/data/campaign/id', '/data/missing', '/data/größe']),
+    '{"activity":{"id":7},"meta":{"n":5,"id":9007199254740993,"größe":[1.50, "x"]}}',
+  )
+  for (const missing of ['/meta', '/data/n/x', '/data/größe/2', ['/a', '/b']])
+    assert.equal(metaAt(missing), '{"activity":{"id":7}}')
+})
+
 test('the tracking headers of a batch belong to no single message', () => {
   const inBatch = { ...message, part: { of: { text: `[${text}]` } } }
   assert.equal(
