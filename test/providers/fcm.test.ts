@@ -320,8 +320,8 @@ test('fcm: a service account is read from its file, and an error contains no par
   const good = standIn.credentials
   assert.equal(readServiceAccount(JSON.stringify(good)).project_id, 'stand-in')
   for (const [text, expected] of [
-    ['{', /not JSON/],
-    ['null', /not a service account/],
+    ['{', /not a JSON object/],
+    ['null', /not a JSON object/],
     [JSON.stringify({ type: 'authorized_user' }), /another type/],
     [JSON.stringify({ ...good, client_email: undefined }), /client_email/],
     [JSON.stringify({ ...good, private_key: 'canary-key' }), /private_key cannot be read/],

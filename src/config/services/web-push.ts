@@ -14,8 +14,9 @@ const publicKey = kind('a VAPID public key, 87 characters of base64url', (text) 
 const privateKey = kind('a VAPID private key, 43 characters of base64url', (text) =>
   /^[A-Za-z0-9_-]{43}$/.test(text) ? text : undefined,
 )
-const vapidSubject = kind('an address such as mailto:ops@example.com or https://www.example.com', (text) =>
-  judgeSubject(text) === undefined ? text : undefined,
+const vapidSubject = kind(
+  'one address at a public domain, such as mailto:ops@example.com or https://www.example.com',
+  (text) => (judgeSubject(text) === undefined ? text : undefined),
 )
 const pushHost = kind('a host such as push.example.com, *.push.example.com or push.example.com:8443', (text) =>
   judgeRules({ hosts: [text] }).length === 0 ? text : undefined,

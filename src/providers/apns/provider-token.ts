@@ -1,7 +1,8 @@
 // The provider token for APNs (a JWT, ES256). All sends and all processes use the same token, and Apple limits its renewals.
 
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
+import { readPrivateKey } from '../private-key.ts'
 
 export interface ApnsKey {
   /** The text of the .p8 file. */
@@ -93,15 +94,10 @@ export function createProviderTokens({ key: pem, keyId, teamId }: ApnsKey): Prov
 
 /** @throws an error that does not repeat the key */
 export function apnsSigningKey(pem: string): KeyObject {
-  let key: KeyObject
-  try {
-    key = createPrivateKey(pem)
-  } catch {
-    throw new Error(`the file is not a private key: ${howToGet}`)
-  }
+  const key = readPrivateKey(pem)
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new Error(`the key is not a key for APNs (EC, P-256): ${howToGet}`)
+    throw new Error(
+      'the key is not a key for APNs (EC, P-256): use the .p8 file that Apple offers when the key is created',
+    )
   return key
 }
-
-const howToGet = 'download the .p8 file from Apple under Certificates, Identifiers & Profiles, Keys'

@@ -1,4 +1,5 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { readPastedJson, readPrivateKey } from '../private-key.ts'
 
 /** The members of the Firebase console's JSON file that Bellwire needs. */
 export interface ServiceAccount {
@@ -19,6 +20,7 @@ export const defaultTokenUri = 'https://oauth2.googleapis.com/token'
 export function readServiceAccount(given: unknown): ServiceAccount {
   const account = (typeof given === 'string' ? parse(given) : given) as Unchecked | null | undefined
   if (typeof account !== 'object' || account === null) throw new Error(`not a service account: ${howToGet}`)
+  if ('project_info' in account) throw new Error(`this is google-services.json, a file for the app: ${howToGet}`)
   if (account.type !== undefined && account.type !== 'service_account')
     throw new Error(`not a service account, but a credential of another type: ${howToGet}`)
   for (const name of ['project_id', 'client_email', 'private_key'] as const) {
@@ -34,21 +36,24 @@ export function readServiceAccount(given: unknown): ServiceAccount {
 type Unchecked = Partial<Record<keyof ServiceAccount | 'type', unknown>>
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    if (text === '') throw new Error(`the file is empty: ${howToGet}`)
-    throw new Error(`not JSON: ${text.includes('{') ? '' : 'pass the text of the file, not its path, or '}${howToGet}`)
-  }
+  if (text.trim() === '') throw new Error(`the file is empty: ${howToGet}`)
+  if (text.includes('<plist')) throw new Error(`this is GoogleService-Info.plist, a file for the app: ${howToGet}`)
+  const json = readPastedJson(text)
+  if (json !== undefined) return json
+  throw new Error(
+    text.includes('{')
+      ? `not a JSON object: ${howToGet}`
+      : `not a JSON object: pass the text of the file, not its path, or ${howToGet}`,
+  )
 }
 
 /** @throws an error that does not repeat the key */
-export function signingKey(pem: string): KeyObject {
+export function signingKey(text: string): KeyObject {
   let key: KeyObject
   try {
-    key = createPrivateKey(pem)
-  } catch {
-    throw new Error(`private_key cannot be read: ${howToGet}`)
+    key = readPrivateKey(text)
+  } catch (error) {
+    throw new Error(`private_key cannot be read: ${(error as Error).message}`)
   }
   if (key.asymmetricKeyType !== 'rsa') throw new Error(`private_key is not an RSA key: ${howToGet}`)
   return key

@@ -5,7 +5,7 @@ import type { Check } from '../../runtime/check.ts'
 import { clock } from '../../runtime/clock.ts'
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { type EndpointRules, pushHosts } from './judge-endpoint.ts'
-import { judgeKeys, judgeSubject, judgeSubjectForApple, type Vapid } from './vapid.ts'
+import { judgeKeys, judgeSubject, type Vapid } from './vapid.ts'
 
 const timeoutMs = 5_000
 /** Push services accept a VAPID header for at most 24 hours. A clock that is wrong by minutes may later be wrong by hours. */
@@ -25,7 +25,6 @@ export async function checkWebPush(
 export function checkVapid(vapid: Vapid): readonly Check[] {
   const keys = judgeKeys(vapid)
   const subject = judgeSubject(vapid.subject)
-  const apple = subject === undefined ? judgeSubjectForApple(vapid.subject) : undefined
   return [
     keys === undefined
       ? { ok: true, description: 'Web Push: the VAPID keys are a valid pair' }
@@ -34,11 +33,11 @@ export function checkVapid(vapid: Vapid): readonly Check[] {
           description: `Web Push: ${keys}`,
           remedy: 'use the key pair with which the site subscribes, or generate a new one with: bellwire vapid',
         },
-    subject === undefined && apple === undefined
+    subject === undefined
       ? { ok: true, description: 'Web Push: every push service accepts the VAPID subject' }
       : {
           ok: false,
-          description: `Web Push: ${subject ?? `${apple}, which Apple refuses (403 BadJwtToken)`}`,
+          description: `Web Push: ${subject}`,
           remedy: 'set subject to a real contact address, such as mailto:ops@example.com or https://www.example.com',
         },
   ]

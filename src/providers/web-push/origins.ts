@@ -28,6 +28,7 @@ export interface OriginsOptions extends ConnectionOptions {
 
 /** Some vendors have a host for each region. The number is limited because endpoints are user input. */
 const mostOrigins = 256
+const mostSignatures = 1_024
 /** The connections of an origin without messages are closed after this time. Then HTTP/2 is tried again. */
 const idleAfterMs = 5 * 60_000
 
@@ -39,6 +40,8 @@ export function createOrigins({ vapid, origins = {}, ...options }: OriginsOption
   close(): Promise<void>
 } {
   const known = new Map<string, OpenOrigin>()
+  /** A signature outlives the connections: Apple asks for few renewals. */
+  const signatures = new Map<string, OpenOrigin['authorization']>()
   const closing = new Set<Promise<void>>()
 
   function close(origin: string, { connections }: OpenOrigin): void {
@@ -63,12 +66,16 @@ export function createOrigins({ vapid, origins = {}, ...options }: OriginsOption
       options,
       replacement === undefined ? 'guarded' : 'replaced',
     )
+    const authorization = signatures.get(origin) ?? createAuthorization(origin, vapid)
+    signatures.delete(origin)
+    signatures.set(origin, authorization)
+    if (signatures.size > mostSignatures) signatures.delete(signatures.keys().next().value as string)
     const opened: OpenOrigin = {
       connections,
       answered: false,
       inFlight: 0,
       usedAt: clock.monotonic(),
-      authorization: createAuthorization(origin, vapid),
+      authorization,
       async post(request, context) {
         opened.inFlight++
         try {

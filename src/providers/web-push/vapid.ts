@@ -2,6 +2,7 @@
 // public key, and only the holder of the private key may send to it.
 
 import { createECDH, createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
+import { isIP } from 'node:net'
 
 export interface VapidKeys {
   /** The point of 65 bytes in base64url. Pages pass it to pushManager.subscribe() as applicationServerKey. */
@@ -49,20 +50,20 @@ function bytesOf(text: string): Buffer | undefined {
   return /^[A-Za-z0-9_-]+$/.test(text) ? Buffer.from(text, 'base64url') : undefined
 }
 
-/** Describes the fault of a subject that every push service refuses, or returns undefined. */
+/**
+ * Describes the fault of a subject, or returns undefined. Some faults only Apple refuses, with 403 BadJwtToken for every message.
+ *
+ * @example judgeSubject('mailto:ops@localhost') // 'the subject is at localhost, not at a public domain: Apple refuses it'
+ */
 export function judgeSubject(subject: string): string | undefined {
-  if (/^mailto:.+@.+$/.test(subject)) return undefined
-  return subject.startsWith('https://') && URL.canParse(subject)
-    ? undefined
-    : 'the subject is neither mailto: nor https:'
-}
-
-/** Describes the fault of a subject that only Apple refuses, with 403 BadJwtToken, or returns undefined. */
-export function judgeSubjectForApple(subject: string): string | undefined {
-  if (/[<>\s]/.test(subject)) return 'the subject has angle brackets or spaces'
-  const host = subject.startsWith('mailto:') ? subject.slice(subject.lastIndexOf('@') + 1) : new URL(subject).hostname
-  if (!host.includes('.') || /\.(localhost|local)$/.test(host))
-    return `the subject is at ${host}, not at a public domain`
+  const address = /^mailto:(.+@.+)$/i.exec(subject)?.[1]
+  const url = /^https:\/\//i.test(subject) ? URL.parse(subject) : null
+  if (address === undefined && url === null) return 'the subject is neither mailto: nor https:'
+  if (/[<>\s]/.test(subject)) return 'the subject has angle brackets or spaces: Apple refuses it'
+  if (address !== undefined && /[,;]|@.*@/.test(address)) return 'the subject has several addresses: give one'
+  const host = url?.hostname ?? (address as string).slice((address as string).lastIndexOf('@') + 1).toLowerCase()
+  if (!host.includes('.') || isIP(host) !== 0 || /\.(localhost|local|localdomain|invalid|internal|lan)$/.test(host))
+    return `the subject is at ${host}, not at a public domain: Apple refuses it`
   return undefined
 }
 
@@ -75,6 +76,8 @@ const renewBeforeMs = 3_600_000
  * the rest is a margin for a wrong clock. It is cached until its last hour begins, because signing costs as much as encrypting.
  */
 export function createAuthorization(audience: string, { subject, ...keys }: Vapid): (now: number) => string {
+  // The scheme of an address ignores case, but a push service might not.
+  const sub = subject.replace(/^mailto:/i, 'mailto:')
   let header = ''
   let expiresAt = 0
   return (now) => {
@@ -82,7 +85,7 @@ export function createAuthorization(audience: string, { subject, ...keys }: Vapi
     if (now < expiresAt - lifetimeMs || now >= expiresAt - renewBeforeMs) {
       expiresAt = now + lifetimeMs
       const exp = Math.floor(expiresAt / 1_000)
-      header = `vapid t=${signToken({ aud: audience, exp, sub: subject }, keys)}, k=${keys.publicKey}`
+      header = `vapid t=${signToken({ aud: audience, exp, sub }, keys)}, k=${keys.publicKey}`
     }
     return header
   }

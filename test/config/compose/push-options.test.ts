@@ -142,6 +142,6 @@ test('apns: an error names the setting and the remedy, and contains no secret', 
   assert.partialDeepStrictEqual(await of({ team_id: 'canary' }), { path: `${at}.team_id` })
   const wrong = await of({ key: await write('key.p8', 'canary') })
   assert.equal(wrong.path, `${at}.key`)
-  assert.match(wrong.description, /download the \.p8/)
+  assert.match(wrong.description, /give the whole text of the key/)
   assert.partialDeepStrictEqual(await of({ key_text: 'canary' }), { path: `${at}.key_text` })
 })

@@ -55,7 +55,7 @@ test('invalid keys and subjects are reported with a remedy', () => {
     /^false .*neither mailto: nor https: .*mailto:ops@/,
   )
   const [, apple] = checkVapid({ ...keys, subject: 'mailto:me@localhost' })
-  assert.match(`${apple?.ok} ${apple?.description}`, /^false .*localhost, not at a public domain, which Apple refuses/)
+  assert.match(`${apple?.ok} ${apple?.description}`, /^false .*localhost, not at a public domain: Apple refuses it/)
 })
 
 test('push services that cannot be reached are reported, each with a remedy', async () => {

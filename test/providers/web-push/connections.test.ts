@@ -108,7 +108,7 @@ for (const protocols of [['http/1.1'], undefined]) {
   })
 }
 
-test('at most 256 origins are open, and an idle origin is closed', async (t) => {
+test('at most 256 origins are open, and an idle origin is closed but keeps its signature', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval', 'Date'] })
   t.mock.method(clock, 'monotonic', () => Date.now())
   const origins = createOrigins(base)
@@ -116,11 +116,13 @@ test('at most 256 origins are open, and an idle origin is closed', async (t) => 
   for (let n = 0; n < 300; n++) origins.of(`https://push-${n}.example.test`)
   assert.equal(origins.size, 256)
   t.mock.timers.tick(4 * 60_000)
-  origins.of('https://push-299.example.test')
+  const signed = origins.of('https://push-299.example.test').authorization(Date.now())
   t.mock.timers.tick(2 * 60_000)
   assert.equal(origins.size, 1)
   t.mock.timers.tick(5 * 60_000)
   assert.equal(origins.size, 0)
+  // Apple asks for at most one new signature an hour.
+  assert.equal(origins.of('https://push-299.example.test').authorization(Date.now()), signed)
 })
 
 const base: OriginsOptions = { vapid: { ...makeVapidKeys(), subject }, concurrency: 10 }

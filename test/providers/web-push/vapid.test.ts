@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import test from 'node:test'
-import {
-  createAuthorization,
-  judgeKeys,
-  judgeSubject,
-  judgeSubjectForApple,
-  makeVapidKeys,
-} from '../../../src/providers/web-push/vapid.ts'
+import { createAuthorization, judgeKeys, judgeSubject, makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 
 test('new keys are a valid pair, and each pair is different', () => {
   const [one, two] = [makeVapidKeys(), makeVapidKeys()]
@@ -19,11 +13,14 @@ test('new keys are a valid pair, and each pair is different', () => {
   assert.match(judgeKeys({ ...one, privateKey: '' }) ?? '', /not 32 bytes/)
 })
 
-test('subjects that only Apple refuses are distinguished from subjects that every push service refuses', () => {
-  for (const subject of ['mailto:ops@example.com', 'https://www.example.com', 'https://www.example.com/push']) {
+test('a subject that a push service refuses is refused at the start: Apple refuses more than others', () => {
+  for (const subject of [
+    'mailto:ops@example.com',
+    'MAILTO:ops@Example.com',
+    'https://www.example.com',
+    'HTTPS://www.example.com/push',
+  ])
     assert.equal(judgeSubject(subject), undefined, subject)
-    assert.equal(judgeSubjectForApple(subject), undefined, subject)
-  }
   for (const subject of ['', 'ops@example.com', 'mailto:', 'mailto:ops', 'http://example.com', 'https://'])
     assert.match(judgeSubject(subject) ?? '', /neither mailto: nor https:/, subject)
   for (const subject of [
@@ -32,12 +29,29 @@ test('subjects that only Apple refuses are distinguished from subjects that ever
     'https://localhost:8080',
     'mailto:ops@machine',
     'mailto:ops@machine.local',
+    'mailto:you@example.invalid',
+    'https://192.168.1.5',
+    'https://[::1]',
     'mailto: ops@example.com',
     'mailto:Ops <ops@example.com>',
-  ]) {
-    assert.equal(judgeSubject(subject), undefined, subject)
-    assert.match(judgeSubjectForApple(subject) ?? '', /angle brackets or spaces|not at a public domain/, subject)
-  }
+    'mailto:<ops@example.com>',
+    'mailto:a@example.com,b@example.com',
+    'mailto:a@example.com;b@example.com',
+  ])
+    assert.match(
+      judgeSubject(subject) ?? '',
+      /angle brackets or spaces|not at a public domain|several addresses/,
+      subject,
+    )
+})
+
+test('the scheme of a subject is sent in lower case', () => {
+  const authorization = createAuthorization('https://push.example', {
+    ...makeVapidKeys(),
+    subject: 'MAILTO:Ops@example.com',
+  })
+  const [, claims = ''] = authorization(0).split('.')
+  assert.equal(JSON.parse(Buffer.from(claims, 'base64url').toString()).sub, 'mailto:Ops@example.com')
 })
 
 test('the header is signed once in eleven hours, and never valid for more than 24', () => {
