@@ -87,7 +87,6 @@ const compared: readonly (readonly [name: string, label: string, baseline: strin
   ['push-apns', 'Sending to APNs', 'a bare loop of the same HTTP/2 client'],
   ['push-operator-fcm', 'A whole operator with FCM, by CPU', 'a bare loop of node:http2'],
   ['reconcile-stream-postgres', 'Streaming 5 million ids, PostgreSQL', 'psql'],
-  ['reconcile-stream-sqlite', 'Streaming 5 million ids, SQLite', 'the sqlite3 shell'],
   ['reconcile-compare-postgres', 'Comparing 5 million ids, PostgreSQL', 'sort, sort, comm'],
   ['reconcile-compare-sqlite', 'Comparing 5 million ids, SQLite', 'sort, sort, comm'],
 ]
@@ -133,7 +132,7 @@ function memory(find: Find): Chart {
   const axis = (value: number): string => `${value} MB`
   return {
     title: 'Peak memory',
-    about: `Resident memory of the Node process. ${conditions([...names, 'reconcile-stream-sqlite'].map((name) => find(name)))}`,
+    about: `Resident memory of the Node process. ${conditions([...names, 'reconcile-stream-postgres'].map((name) => find(name)))}`,
     legend: [
       { of: 'subject', text: 'under load; with 5 million ids' },
       { of: 'baseline', text: 'the same program with 1 million ids' },
@@ -153,8 +152,7 @@ function memory(find: Find): Chart {
         title: 'Lists of users: five times as many ids',
         axis,
         rows: [
-          growth('Operator streams a list, SQLite', 'with the process that reads SQLite', 'reconcile-stream-sqlite'),
-          growth('Operator streams a list, PostgreSQL', '', 'reconcile-stream-postgres'),
+          growth('Operator streams a list', '', 'reconcile-stream-postgres'),
           growth('Platform compares a list, SQLite', '', 'reconcile-compare-sqlite'),
           growth('Platform compares a list, PostgreSQL', '', 'reconcile-compare-postgres'),
         ],

@@ -8,7 +8,7 @@ import { ingestBatch, ingestSingle } from './benchmarks/ingest.ts'
 import { loadCeiling } from './benchmarks/load-ceiling.ts'
 import { pushBenchmarks } from './benchmarks/push.ts'
 import { reconcileBenchmarks } from './benchmarks/reconcile-compare.ts'
-import { reconcileStreams } from './benchmarks/reconcile-stream.ts'
+import { reconcileStream } from './benchmarks/reconcile-stream.ts'
 import type { Benchmark } from './harness/benchmark.ts'
 
 export const benchmarks: readonly Benchmark[] = [
@@ -20,7 +20,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...dispatchBenchmarks,
   endToEnd,
   ...pushBenchmarks,
-  ...reconcileStreams,
+  reconcileStream,
   ...reconcileBenchmarks,
   ...deviceBenchmarks,
   inboxPush,

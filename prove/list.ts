@@ -15,7 +15,7 @@ import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { neighbours } from './proofs/neighbours.ts'
 import { outageProofs } from './proofs/outage.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
-import { reconcileStreamPostgres, reconcileStreamSqlite } from './proofs/reconcile-stream.ts'
+import { reconcileStream } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
 import { simulate } from './proofs/simulate.ts'
 import { snapshot } from './proofs/snapshot.ts'
@@ -50,8 +50,7 @@ export const proofs: readonly Proof[] = [
   ...http2Interop,
   lookUpsSqlite,
   lookUpsPostgres,
-  reconcileStreamSqlite,
-  reconcileStreamPostgres,
+  reconcileStream,
   reconcileSqlite,
   reconcilePostgres,
   ...deviceLinks,

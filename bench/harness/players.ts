@@ -1,8 +1,7 @@
 // An operator's own database: two brands with equal user ids. All users of brand 1 are blocked, none of brand 2.
 
-import { DatabaseSync } from 'node:sqlite'
 import { query } from '../../test/support/services/postgres.ts'
-import { postgresStore, type Store, sqliteStore } from './stores.ts'
+import { postgresStore, type Store } from './stores.ts'
 
 export const blocked = 'select user_id from players where brand = :brand and blocked = 1'
 export const blockedOfBrand1 = blocked.replace(':brand', "'1'")
@@ -17,19 +16,5 @@ export async function postgresPlayers(count: number): Promise<Store> {
   )
   await query(store.url, `insert into players select '2', user_id, 0 from players limit ${Math.ceil(count / 10)}`)
   await query(store.url, 'vacuum analyze players')
-  return store
-}
-
-export async function sqlitePlayers(count: number): Promise<Store> {
-  const store = await sqliteStore()
-  const db = new DatabaseSync(store.url.slice('sqlite:'.length))
-  db.exec(`
-    pragma journal_mode = wal; pragma synchronous = off;
-    create table players (brand text not null, user_id text not null, blocked integer not null);
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-      insert into players select '1', 'player-' || (i * 7919 % 100000000), 1 from n;
-    insert into players select '2', user_id, 0 from players limit ${Math.ceil(count / 10)};
-    pragma wal_checkpoint(truncate)`)
-  db.close()
   return store
 }

@@ -4,10 +4,9 @@ import pg from 'pg'
 import { configOf } from '../store/postgres-address.ts'
 import { cancelQuery } from '../store/postgres-cancel.ts'
 import { createReaders, type RunQuery } from '../store/postgres-readers.ts'
-import type { Snapshot } from './attribute-source.ts'
+import type { Field, LookUp, Snapshot } from './attribute-source.ts'
 import { copyIds } from './copy-ids.ts'
 import { type IdKind, kindOf } from './postgres-ids.ts'
-import type { Engine, EngineOptions, Found } from './sql-engine.ts'
 import { bindBrand } from './sql-text.ts'
 
 const connectMs = 5_000
@@ -17,7 +16,22 @@ const connections = 4
 const serverClock =
   'select case when pg_is_in_recovery() then pg_last_xact_replay_timestamp() else clock_timestamp() end'
 
-export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: EngineOptions): Engine {
+export interface Query {
+  readonly field: Field
+  readonly text: string
+}
+
+interface Found {
+  readonly field: Field
+  readonly user: string
+}
+
+interface Age {
+  readonly asOf?: string | undefined
+  readonly maxLagMs?: number | undefined
+}
+
+export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Age) {
   const { schema: _, options, ...address } = configOf(url)
   const config: pg.ClientConfig = {
     ...address,
@@ -31,7 +45,7 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
 
   return {
     // One query for all fields, so that all are answered from one snapshot.
-    async findUsers(brand, users, queries, lookUp) {
+    async findUsers(brand: string, users: readonly string[], queries: readonly Query[], lookUp: LookUp) {
       const storable = users.filter((user) => !user.includes('\0') && user.isWellFormed())
       if (storable.length === 0 || queries.length === 0) return []
       return readers.use(lookUp, async (run) => {
@@ -51,7 +65,7 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Engi
       })
     },
 
-    async list(brand, { field, text }, signal): Promise<Snapshot> {
+    async list(brand: string, { field, text }: Query, signal: AbortSignal): Promise<Snapshot> {
       signal.throwIfAborted()
       const client = new pg.Client(config)
       client.on('error', () => {})

@@ -2,12 +2,10 @@
 
 import { hidePassword } from '../store/postgres-address.ts'
 import { type AttributeSource, type Field, fields } from './attribute-source.ts'
-import { openPostgres } from './postgres.ts'
-import type { Query } from './sql-engine.ts'
-import { openSqlite } from './sqlite.ts'
+import { openPostgres, type Query } from './postgres.ts'
 
 export interface SqlOptions {
-  /** 'postgres://…' or 'sqlite:PATH'. Opened read-only. */
+  /** 'postgres://…'. Opened read-only. */
   readonly database: string
   /**
    * For each field, a query with one column: the ids of the users for whom it is true. `:brand` is replaced by the brand.
@@ -22,9 +20,10 @@ export interface SqlOptions {
 }
 
 /**
- * A source that queries the operator's PostgreSQL or SQLite database. Reconciliation runs the configured query unchanged; a
+ * A source that queries the operator's PostgreSQL database. Reconciliation runs the configured query unchanged; a
  * look-up wraps it in a query that filters by user. The database is not opened before the first query.
  *
+ * @throws if the address is not that of a PostgreSQL database
  * @example
  * sqlSource({ database: 'postgres://reader@db/players', queries: {
  *   excluded: 'select player_id from exclusions where brand_id = :brand and until > now()',
@@ -33,10 +32,11 @@ export interface SqlOptions {
 export function sqlSource(options: SqlOptions): AttributeSource {
   const { database, queries, asOf, maxLagMs } = options
   const known = fields.filter((field) => queries[field] !== undefined)
-  const engineOptions = { asOf, maxLagMs }
-  const engine = database.startsWith('sqlite:')
-    ? openSqlite(database.slice('sqlite:'.length), engineOptions)
-    : openPostgres(database, engineOptions)
+  if (!/^postgres(ql)?:/.test(database))
+    throw new Error(
+      'the database of a source must be postgres://USER:PASSWORD@HOST/DATABASE; for others use a file, http or a module',
+    )
+  const postgres = openPostgres(database, { asOf, maxLagMs })
   const query = (field: Field): Query => {
     const text = queries[field]
     if (text === undefined) throw new Error(`there is no query for ${field}`)
@@ -49,11 +49,11 @@ export function sqlSource(options: SqlOptions): AttributeSource {
       const requestedUsers = new Set(userIds)
       const answer = new Map(requested.map((field) => [field, new Set<string>()]))
       // A collation may treat different ids as equal, so the ids are compared here once more, exactly.
-      for (const { field, user } of await engine.findUsers(brand, userIds, requested.map(query), lookUp))
+      for (const { field, user } of await postgres.findUsers(brand, userIds, requested.map(query), lookUp))
         if (requestedUsers.has(user)) answer.get(field)?.add(user)
       return answer
     },
-    all: (brand, field, { signal }) => engine.list(brand, query(field), signal),
-    close: () => engine.close(),
+    all: (brand, field, { signal }) => postgres.list(brand, query(field), signal),
+    close: () => postgres.close(),
   }
 }

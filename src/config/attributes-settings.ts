@@ -3,7 +3,7 @@
 import { fields } from '../attributes/attribute-source.ts'
 import { namesBrand } from '../attributes/sql-text.ts'
 import { addressSettings } from './address-settings.ts'
-import { brand, duration, integer, oneOf, path, store, text, url } from './kinds.ts'
+import { brand, duration, integer, oneOf, path, postgres, text, url } from './kinds.ts'
 import type { Problem } from './problem.ts'
 import { group, list, type ValueOf, variants } from './setting.ts'
 import { moduleOf, suppressionRules } from './shared-settings.ts'
@@ -45,7 +45,7 @@ const source = variants(
       brands,
     },
     sql: {
-      sql: store({ help: 'Your database of users, PostgreSQL or SQLite. Bellwire only reads it.', secret: true }),
+      sql: postgres({ help: 'Your database of users. Bellwire only reads it.', secret: true }),
       queries,
       as_of: text({
         help: 'A query for the time of the data, for a copy that lags behind: select max(loaded_at) from loads.',

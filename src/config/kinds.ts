@@ -87,12 +87,17 @@ export const store = kind(
   'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE',
   (text, base) => {
     if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
-    return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) && !text.includes('#')
-      ? text
-      : undefined
+    return postgresAddress(text)
   },
   { outbound: true },
 )
+
+export const postgres = kind('postgres://USER:PASSWORD@HOST/DATABASE', postgresAddress, { outbound: true })
+
+function postgresAddress(text: string): string | undefined {
+  const isPostgres = URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
+  return isPostgres && !text.includes('#') ? text : undefined
+}
 
 export const deviceKind = kind<DeviceKind>('fcm_token, fcm_fid, apns, webpush or http:NAME', (text) =>
   /^(fcm_token|fcm_fid|apns|webpush|http:.+)$/.test(text) ? (text as DeviceKind) : undefined,

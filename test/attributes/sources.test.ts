@@ -6,13 +6,11 @@ import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { combine } from '../../src/attributes/combine.ts'
 import { fileSource } from '../../src/attributes/file.ts'
 import { functionSource } from '../../src/attributes/function.ts'
 import { httpSource } from '../../src/attributes/http.ts'
-import { jsonOf } from '../../src/attributes/id-chunks.ts'
 import { sqlSource } from '../../src/attributes/sql.ts'
 import { attributeSourceSuite, type Person } from '../suites/attribute-source.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
@@ -40,22 +38,6 @@ attributeSourceSuite({
       `insert into players select * from json_populate_recordset(null::players, '${rows.replaceAll("'", "''")}')`,
     )
     return sqlSource({ database: url, queries })
-  },
-})
-
-attributeSourceSuite({
-  name: 'SQLite',
-  outside: true,
-  async open(t, people) {
-    const file = join(await temporary(t), 'players.db')
-    const db = new DatabaseSync(file)
-    db.exec('create table players (brand integer, user_id text, blocked integer, excluded integer); begin')
-    const insert = db.prepare('insert into players values (?, ?, ?, ?)')
-    for (const { brand, user, blocked, excluded } of people)
-      insert.run(brand, user, blocked === true ? 1 : 0, excluded === true ? 1 : 0)
-    db.exec('commit')
-    db.close()
-    return sqlSource({ database: `sqlite:${file}`, queries })
   },
 })
 
@@ -148,28 +130,9 @@ async function endpoint(t: TestContext, people: readonly Person[]): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/attributes`
 }
 
-for (const [how, end] of [
-  ['by rowid', ''],
-  ['from a copy', ' order by user_id'],
-] as const)
-  test(`SQLite, ${how}: an unread list blocks no writer, and later writes do not change it`, async (t) => {
-    const file = join(await temporary(t), 'players.db')
-    const db = new DatabaseSync(file, { timeout: 10_000 })
-    // Without WAL, an open reader blocks every writer.
-    db.exec(`
-      pragma journal_mode = delete;
-      create table players (brand text, user_id text, blocked integer);
-      with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
-        insert into players select '1', 'player ' || i, 1 from n`)
-    const blocked = `select user_id from players where brand = :brand and blocked = 1${end}`
-    const source = sqlSource({ database: `sqlite:${file}`, queries: { blocked } })
-    const leave = new AbortController()
-    t.after(() => leave.abort())
-    const snapshot = await source.all?.('1', 'blocked', { signal: leave.signal })
-    assert.ok(snapshot)
-    db.exec('update players set blocked = 0')
-    db.close()
-    let count = 0
-    for await (const chunk of snapshot.chunks) count += jsonOf(chunk).count
-    assert.equal(count, 200_000)
-  })
+test('the database of a source must be PostgreSQL', () => {
+  assert.throws(
+    () => sqlSource({ database: 'sqlite:players.db', queries }),
+    /must be postgres:.*use a file, http or a module/,
+  )
+})

@@ -183,7 +183,7 @@ test('a query that selects the same users for several brands is refused', async 
   const withQuery = (query: string, more = ''): string =>
     complete.replace(
       '  suppression: none\n',
-      `  attributes:\n    - sql: sqlite:players.db\n      queries: {${query}}\n${more}`,
+      `  attributes:\n    - sql: postgres://reader@localhost/players\n      queries: {${query}}\n${more}`,
     )
   const [problem] = await refused(t, withQuery("blocked: select id from players where note = ':brand' -- :brand"))
   assert.equal(problem?.path, 'operator.attributes[0].queries.blocked')

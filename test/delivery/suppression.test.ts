@@ -10,7 +10,7 @@ import { createSuppression, type SuppressionOptions } from '../../src/delivery/s
 import { createOperator } from '../../src/operator/create-operator.ts'
 import type { Channel, Message } from '../../src/providers/provider.ts'
 import { messages } from '../suites/provider.ts'
-import { onSqlite } from '../support/engines.ts'
+import { onPostgres } from '../support/engines.ts'
 import { createPlayers, playerQueries } from '../support/players.ts'
 import { element, get, post, startOperator, temporary, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -18,7 +18,7 @@ import { event, until } from '../support/wait.ts'
 const single = '/channels/push/single'
 const neverAborted = new AbortController().signal
 
-onSqlite(
+onPostgres(
   'a user who is excluded after a successful send gets no further message; the first message keeps its identifier',
   async (t, store) => {
     const database = await createPlayers(store)
@@ -70,9 +70,9 @@ test('a source that answers after its timeout counts as unavailable: nothing is 
   assert.equal(push.received.length, 0)
 })
 
-onSqlite('a replica with data older than max_lag counts as unavailable', async (t, store) => {
+onPostgres('a replica with data older than max_lag counts as unavailable', async (t, store) => {
   const database = await createPlayers(store)
-  await database.run('create table heartbeat (at text)')
+  await database.run('create table heartbeat (at timestamptz)')
   await database.run("insert into heartbeat values ('2026-01-01T00:00:00Z')")
   await database.add('1001')
   const source = sqlSource({

@@ -1,6 +1,5 @@
-// An operator's own user database in SQLite or PostgreSQL: a table of players, and queries for it.
+// An operator's own user database: a table of players, and queries for it.
 
-import { DatabaseSync } from 'node:sqlite'
 import { query } from './services/postgres.ts'
 
 export const playerQueries = {
@@ -15,15 +14,10 @@ export interface Players {
   exclude(brand: string, user: string, excluded?: boolean): Promise<void>
 }
 
-/** @param url the address of an empty database: 'sqlite:PATH' or 'postgres://…?schema=…' */
+/** @param url the address of an empty database: 'postgres://…?schema=…' */
 export async function createPlayers(url: string): Promise<Players> {
-  const run = async (sql: string): Promise<void> => {
-    if (!url.startsWith('sqlite:')) return void (await query(url, sql))
-    const db = new DatabaseSync(url.slice('sqlite:'.length))
-    db.exec(sql)
-    db.close()
-  }
-  if (!url.startsWith('sqlite:')) await run(`create schema if not exists ${new URL(url).searchParams.get('schema')}`)
+  const run = async (sql: string): Promise<void> => void (await query(url, sql))
+  await run(`create schema if not exists ${new URL(url).searchParams.get('schema')}`)
   await run(
     'create table players (brand integer, user_id text, blocked integer, excluded integer, primary key (brand, user_id))',
   )
