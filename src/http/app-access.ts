@@ -150,7 +150,7 @@ interface WrongTokens {
  * token of anybody exempts its address.
  */
 function limitWrongTokens(): WrongTokens {
-  const wrongKeys = createWrongKeys()
+  const wrongKeys = createWrongKeys({ logged: false })
   return {
     admit({ raw }) {
       if (wrongKeys.isExhausted(addressOf(raw)))

@@ -26,6 +26,8 @@ export interface WrongKeysOptions {
   /** Most addresses in memory; the oldest is dropped first. */
   readonly addresses?: number
   readonly logEveryMs?: number
+  /** false: the caller's refused requests are counted in the log already. Default: true. */
+  readonly logged?: boolean
   readonly now?: () => number
 }
 
@@ -43,9 +45,18 @@ interface AddressState {
  * lock out other clients behind the same proxy or NAT. IPv6 addresses count by /64, the usual network of one customer.
  */
 export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
-  const { burst = 100, perSecond = 10, addresses = 10_000, logEveryMs = 60_000, now = clock.monotonic } = options
+  const {
+    burst = 100,
+    perSecond = 10,
+    addresses = 10_000,
+    logEveryMs = 60_000,
+    logged = true,
+    now = clock.monotonic,
+  } = options
   const states = new Map<string, AddressState>()
-  const countRefusal = summarizeRepeats(logEveryMs, (address, count) => emit('keys.refused', { address, count }))
+  const countRefusal = summarizeRepeats(logEveryMs, (address, count) => {
+    if (logged) emit('keys.refused', { address, count })
+  })
 
   function stateOf(address: string): AddressState {
     const time = now()
