@@ -1,9 +1,11 @@
-// Runs the command as a separate process, like a user.
+// Runs the command outside of the test's process, like a user.
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { Done, Job } from './command-host.ts'
 
+const environment = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, NO_COLOR: '1' }
 export const bin = join(import.meta.dirname, '../../bin/bellwire.cjs')
 
 export interface Run {
@@ -34,7 +36,7 @@ export function startProgram(
   input?: string,
 ): Started {
   const child = spawn(program, args, {
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, NO_COLOR: '1', ...env },
+    env: { ...environment, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: 60_000,
     killSignal: 'SIGKILL',
@@ -89,13 +91,44 @@ export async function addressesOf(started: Started): Promise<{ url: string; admi
   return { url, admin }
 }
 
-/** Runs many command lines in one process, which is quicker: for commands that only print a text. */
-export async function runEach(t: TestContext, lines: readonly (readonly string[])[]): Promise<readonly Run[]> {
-  const program = join(import.meta.dirname, 'run-each.ts')
-  const { out } = await startProgram(t, [process.execPath, program, JSON.stringify(lines)]).ended
-  return JSON.parse(out) as Run[]
+/** These commands serve until a signal, and write their log to the file descriptor. */
+const servers = ['demo', 'fake', 'operator', 'platform', 'stand-ins']
+
+/**
+ * Runs a command line. The commands of a test file run in one process, one after another: a process takes 0.3 s of processor time
+ * to load a command. A command that serves gets a process of its own.
+ */
+export function run(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
+  if (servers.includes(args[0] ?? '')) return start(t, args, env, input).ended
+  const result = queue.then(() => runInHost({ args, env: { ...environment, ...env }, input }))
+  queue = result.catch(() => {})
+  return result
 }
 
-export function run(t: TestContext, args: readonly string[], env?: NodeJS.ProcessEnv, input?: string): Promise<Run> {
-  return start(t, args, env, input).ended
+let queue: Promise<unknown> = Promise.resolve()
+let host: ChildProcess | undefined
+
+async function runInHost(job: Job): Promise<Run> {
+  host ??= fork(join(import.meta.dirname, 'command-host.ts'), {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const child = host
+  child.ref()
+  child.channel?.ref()
+  const done = await new Promise<Done | undefined>((resolve) => {
+    child.once('message', resolve).once('close', () => resolve(undefined))
+    child.send(job)
+  })
+  child.removeAllListeners('message').removeAllListeners('close')
+  child.unref()
+  child.channel?.unref()
+  if (!done || done.leftOpen.length > 0) {
+    child.kill('SIGKILL')
+    host = undefined
+  }
+  if (!done) throw new Error(`bellwire ${job.args.join(' ')}: the process that runs the commands ended`)
+  const { leftOpen, exited, ...result } = done
+  if (leftOpen.length > 0 && !exited) throw new Error(`bellwire ${job.args.join(' ')} would not end: ${leftOpen}`)
+  return result
 }

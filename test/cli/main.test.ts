@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { temporary } from '../support/sides.ts'
-import { run, runEach } from './bellwire.ts'
+import { run } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
 
@@ -28,14 +28,8 @@ test('the help lists all commands, and each command has its own help with exampl
     'vapid',
   ]
   const [options, words] = await Promise.all([
-    runEach(
-      t,
-      commands.map((command) => [command, '--help']),
-    ),
-    runEach(
-      t,
-      commands.map((command) => ['help', command]),
-    ),
+    Promise.all(commands.map((command) => run(t, [command, '--help']))),
+    Promise.all(commands.map((command) => run(t, ['help', command]))),
   ])
   for (const [i, command] of commands.entries()) {
     assert.match(out, new RegExp(`^  ${command} `, 'm'))
@@ -104,7 +98,7 @@ test('a time option without a unit is refused', async (t) => {
     ['erase', '--brand', '1', '--user', 'x', '--patience', '5'],
     ['removals', 'confirm', 'fcm', '--for', '5'],
   ]
-  for (const [i, { code, err }] of (await runEach(t, lines)).entries()) {
+  for (const [i, { code, err }] of (await Promise.all(lines.map((line) => run(t, line)))).entries()) {
     assert.equal(code, 2, lines[i]?.join(' '))
     assert.match(err, /Add the unit: 5s, 5min or 5h\./, lines[i]?.join(' '))
   }
