@@ -7,7 +7,7 @@ import { idText } from './ids.ts'
 import type { Category, Evidence, Failed, Fatal, Outcome, Reason } from './outcome.ts'
 import { quote } from './quote.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { readSingleBody } from './single-body.ts'
+import { isStatedReason, readSingleBody, type StatedReason } from './single-body.ts'
 import { shortened } from './storable.ts'
 
 /** One HTTP answer of the operator's API. */
@@ -28,7 +28,7 @@ export interface WireAnswer {
  */
 export function readSingleAnswer(wire: WireAnswer): Outcome {
   const { channel, status } = wire
-  const { ref, error, service } = readSingleBody(wire.body, channel)
+  const { ref, error, service, reason } = readSingleBody(wire.body, channel)
   const answer = excerptOf(wire)
   if (status >= 200 && status <= 299) {
     if (ref === undefined) return { category: 'successful', rule: untracked(`§7.1 ${status}`, channel), answer }
@@ -38,12 +38,13 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
   const text = error ?? `the operator answered ${status}`
   const wait = retryAfterOf(wire) ?? (status === 429 ? 0 : undefined)
   const evidence = { rule, answer, ...(wait !== undefined && { retryAfterMs: wait }) }
-  if (status >= 400 && status <= 499) return { category: 'failed', reason: reasonOf(status), error: text, ...evidence }
+  const why = reasonOf(status, reason)
+  if (status >= 400 && status <= 499) return { category: 'failed', reason: why, error: text, ...evidence }
   // Row 59: the operator works, and a push service behind it does not.
   if (status === 503 && service !== undefined)
     return { ...fatal('message', 'unavailable', text, { rule, answer }, wait), service }
   // A 500 may be caused by this message or by an outage: the lane finds out. All other statuses are an outage.
-  return fatal(status === 500 ? 'call' : 'provider', reasonOf(status), text, { rule, answer }, wait)
+  return fatal(status === 500 ? 'call' : 'provider', why, text, { rule, answer }, wait)
 }
 
 const untracked = (rule: string, channel: Channel): string => `${rule} without ${identifierOf[channel]} (row 6)`
@@ -86,14 +87,14 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
   const outcomes = ids.map((id): Outcome => {
     const entry = entries.get(id)
     if (entry === undefined) return missing
-    const { category, ref, error, service } = entry
+    const { category, ref, error, service, reason = 'rejected' } = entry
     const rule = `§7.2.2 ${category}`
     switch (category) {
       case 'successful':
         if (ref === undefined) return { category, rule: untracked(rule, channel) }
         return { category, ref, rule }
       case 'failed':
-        return { category, reason: 'rejected', error: error ?? noReason, rule, ...(ref !== undefined && { ref }) }
+        return { category, reason, error: error ?? noReason, rule, ...(ref !== undefined && { ref }) }
       case 'fatal':
         return {
           ...fatal(service === undefined ? blame : 'message', 'unavailable', error ?? noReason, { rule }, wait),
@@ -135,14 +136,15 @@ const oneAbsent = 'absent from the answer'
 const allAbsent = 'the operator answered 200, but the answer contains none of the sent messages'
 const noReason = 'the operator gave no reason'
 
-function reasonOf(status: number): Reason {
+/** @param stated by the operator, for a message that it refused (row 61) */
+function reasonOf(status: number, stated?: StatedReason): Reason {
   if (status === 413) return 'too_large'
   if (status === 429) return 'rate_limited'
   if (status === 408 || status === 504) return 'timeout'
   // Not caused by the message: a wrong key, address or redirect, which someone must correct.
   if (status === 401 || status === 403 || status === 404 || status === 405) return 'misconfigured'
   if (status >= 300 && status <= 399) return 'misconfigured'
-  if (status >= 400 && status <= 499) return 'rejected'
+  if (status >= 400 && status <= 499) return stated ?? 'rejected'
   if (status < 300) return 'nonsense'
   return 'unavailable'
 }
@@ -198,10 +200,17 @@ export function singleAnswer(channel: Channel, outcome: Outcome): SingleAnswer {
         body: outcome.ref === undefined ? '{}' : `{"${identifierOf[channel]}":${quote(outcome.ref)}}`,
       }
     case 'failed':
-      return { status: outcome.reason === 'invalid' ? 400 : 422, body: errorBody(outcome.error) }
+      return {
+        status: outcome.reason === 'invalid' ? 400 : 422,
+        body: errorBody(outcome.error, reasonMember(outcome.reason)),
+      }
     case 'fatal': {
       const { error, retryAfterMs = defaultRetryAfterMs, service } = outcome
-      return { status: 503, body: errorBody(error, service), retryAfterSeconds: retryAfterSecondsOf(retryAfterMs) }
+      return {
+        status: 503,
+        body: errorBody(error, serviceMember(service)),
+        retryAfterSeconds: retryAfterSecondsOf(retryAfterMs),
+      }
     }
     default:
       return outcome satisfies never
@@ -214,10 +223,13 @@ const longestRetryAfterMs = 10 * 60_000
 
 const retryAfterSecondsOf = (ms: number): number => Math.max(1, Math.ceil(Math.min(ms, longestRetryAfterMs) / 1000))
 
-/** The error record of §2.3; row 12 uses it for a batch. @param service see Fatal */
-export function errorBody(error: string, service?: string): string {
-  return `{"error":${JSON.stringify(error)}${serviceMember(service)}}`
+/** The error record of §2.3; row 12 uses it for a batch. */
+export function errorBody(error: string, member = ''): string {
+  return `{"error":${JSON.stringify(error)}${member}}`
 }
+
+/** Row 61. */
+const reasonMember = (reason: Reason): string => (isStatedReason(reason) ? `,"reason":"${reason}"` : '')
 
 const serviceMember = (service: string | undefined): string =>
   service === undefined ? '' : `,"service":${quote(service)}`
@@ -250,6 +262,7 @@ export function batchAnswer(channel: Channel, items: readonly BatchItem[]): stri
     let text = `{"id":${idJson}`
     if (outcome.ref !== undefined) text += identifier + quote(outcome.ref)
     if (outcome.category !== 'successful') text += `,"error":${quote(outcome.error)}`
+    if (outcome.category === 'failed') text += reasonMember(outcome.reason)
     if (outcome.category === 'fatal') text += serviceMember(outcome.service)
     texts[outcome.category] += texts[outcome.category] === '' ? `${text}}` : `,${text}}`
   }

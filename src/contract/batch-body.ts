@@ -5,7 +5,7 @@ import { type Channel, identifierOf } from './endpoints.ts'
 import { digitsOf, isRawJson, parseExactly } from './exact-json.ts'
 import { readJsonBody } from './json-body.ts'
 import type { Category } from './outcome.ts'
-import { readError, readRef, readService } from './single-body.ts'
+import { readError, readReason, readRef, readService, type StatedReason } from './single-body.ts'
 import { shortened } from './storable.ts'
 
 export interface Entry {
@@ -13,6 +13,7 @@ export interface Entry {
   readonly ref: string | undefined
   readonly error: string | undefined
   readonly service: string | undefined
+  readonly reason: StatedReason | undefined
 }
 
 export interface BatchBody {
@@ -63,13 +64,14 @@ function refOf(item: unknown, channel: Channel): unknown {
 
 function entryOf(category: Category, item: unknown, ref: string | undefined): Entry {
   if (typeof item !== 'object' || item === null)
-    return { category, ref: undefined, error: undefined, service: undefined } // a bare id
+    return { category, ref: undefined, error: undefined, service: undefined, reason: undefined } // a bare id
   const fields = item as Readonly<Record<string, unknown>>
   return {
     category,
     ref,
     error: readError(fields.error),
     service: category === 'fatal' ? readService(fields.service) : undefined,
+    reason: category === 'failed' ? readReason(fields.reason) : undefined,
   }
 }
 

@@ -5,6 +5,7 @@ import { identifierOf } from './endpoints.ts'
 import { digitsOf, parseExactly } from './exact-json.ts'
 import { isIntegerText, isPlain, mostText } from './ids.ts'
 import { readJsonBody } from './json-body.ts'
+import type { Reason } from './reasons.ts'
 import { shown } from './shown.ts'
 import { shortened } from './storable.ts'
 
@@ -12,16 +13,31 @@ export interface SingleBody {
   readonly ref: string | undefined
   readonly error: string | undefined
   readonly service: string | undefined
+  readonly reason: StatedReason | undefined
 }
+
+/** The reasons that an operator may state for a failed message (row 61). Without one, the platform shows `rejected`. */
+const statedReasons = [
+  'invalid',
+  'suppressed',
+  'no_device',
+  'too_large',
+  'expired',
+] as const satisfies readonly Reason[]
+export type StatedReason = (typeof statedReasons)[number]
+
+export const isStatedReason = (reason: unknown): reason is StatedReason =>
+  (statedReasons as readonly unknown[]).includes(reason)
 
 /** Never throws: a missing or unreadable field is undefined. */
 export function readSingleBody(body: Uint8Array | string, channel: Channel): SingleBody {
   const read = readJsonBody(body)
-  if (typeof read === 'string') return { ref: undefined, error: undefined, service: undefined }
+  if (typeof read === 'string') return { ref: undefined, error: undefined, service: undefined, reason: undefined }
   const { source, fields } = read
   const name = identifierOf[channel]
   const value = typeof fields[name] === 'number' ? (parseExactly(source.text) as typeof fields)[name] : fields[name]
-  return { ref: readRef(value), error: readError(fields.error), service: readService(fields.service) }
+  const { error, service, reason } = fields
+  return { ref: readRef(value), error: readError(error), service: readService(service), reason: readReason(reason) }
 }
 
 /**
@@ -47,3 +63,5 @@ export function readError(value: unknown): string | undefined {
 export function readService(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? shortened(value, 100) : undefined
 }
+
+export const readReason = (value: unknown): StatedReason | undefined => (isStatedReason(value) ? value : undefined)

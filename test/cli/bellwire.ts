@@ -24,21 +24,29 @@ export interface Started {
 }
 
 /** Starts `bellwire …` of this checkout. */
-export function start(t: TestContext, args: readonly string[], env?: NodeJS.ProcessEnv, input?: string): Started {
-  return startProgram(t, [process.execPath, '--conditions=bellwire-source', bin, ...args], env, input)
+export function start(
+  t: TestContext,
+  args: readonly string[],
+  env?: NodeJS.ProcessEnv,
+  input?: string,
+  cwd?: string,
+): Started {
+  return startProgram(t, [process.execPath, '--conditions=bellwire-source', bin, ...args], env, input, cwd)
 }
 
-/** Starts a program. It is killed when the test ends, or after a minute. */
+/** Starts a program. It is killed when the test ends, or after four minutes. */
 export function startProgram(
   t: TestContext,
   [program, ...args]: readonly [string, ...string[]],
   env: NodeJS.ProcessEnv = {},
   input?: string,
+  cwd?: string,
 ): Started {
   const child = spawn(program, args, {
     env: { ...environment, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: 60_000,
+    ...(cwd !== undefined && { cwd }),
+    timeout: 240_000,
     killSignal: 'SIGKILL',
   })
   t.after(() => child.kill('SIGKILL'))

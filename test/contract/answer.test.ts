@@ -361,9 +361,31 @@ test('a single answer is 200 with the identifier, 400 if invalid, 422 if failed 
   assert.deepEqual(singleAnswer('push', sent('p"1')), { status: 200, body: '{"push_id":"p\\"1"}' })
   assert.deepEqual(singleAnswer('site', sent('s1')), { status: 200, body: '{"site_notification_id":"s1"}' })
   assert.deepEqual(singleAnswer('push', { category: 'successful', rule: 'untracked' }), { status: 200, body: '{}' })
-  assert.deepEqual(singleAnswer('push', invalidOutcome('no id')), { status: 400, body: '{"error":"no id"}' })
-  assert.deepEqual(singleAnswer('push', failed('blocked')), { status: 422, body: '{"error":"blocked"}' })
+  assert.deepEqual(singleAnswer('push', invalidOutcome('no id')), {
+    status: 400,
+    body: '{"error":"no id","reason":"invalid"}',
+  })
+  assert.deepEqual(singleAnswer('push', failed('blocked')), {
+    status: 422,
+    body: '{"error":"blocked","reason":"suppressed"}',
+  })
   assert.deepEqual(singleAnswer('push', fatal('busy')), { status: 503, body: '{"error":"busy"}', retryAfterSeconds: 5 })
+})
+
+test('the reason that an operator states for a failed message is read, and an unknown one is `rejected` (row 61)', () => {
+  const single = (status: number, reason: unknown): Outcome =>
+    readSingleAnswer({ channel: 'push', status, body: JSON.stringify({ error: 'no', reason }) })
+  const batch = (reason: unknown): Outcome | undefined => {
+    const body = JSON.stringify({ failed: [{ id: 1, error: 'no', reason }] })
+    return readBatchAnswer({ channel: 'push', ids: ['1'], status: 200, body }).outcomes[0]
+  }
+  const reasonOf = (outcome: Outcome | undefined) => outcome?.category === 'failed' && outcome.reason
+  for (const reason of ['invalid', 'suppressed', 'no_device', 'too_large', 'expired'])
+    assert.deepEqual([reasonOf(single(422, reason)), reasonOf(batch(reason))], [reason, reason])
+  for (const reason of ['rejected', 'timeout', 'paused', 'of another operator', 7, null, ['suppressed']])
+    assert.deepEqual([reasonOf(single(422, reason)), reasonOf(batch(reason))], ['rejected', 'rejected'])
+  // A wrong key is a matter of the lane, whatever the body says.
+  assert.equal(reasonOf(single(401, 'suppressed')), 'misconfigured')
 })
 
 test('a fatal single answer is always a 503, with the seconds rounded up', () => {
@@ -417,15 +439,15 @@ test('a batch answer has all three arrays, with unchanged ids', () => {
   assert.equal(
     batchAnswer('push', items),
     '{"successful":[{"id":9223372036854775807,"push_id":"p1"},{"id":"a\\u0062","push_id":"p2"}],' +
-      '"failed":[{"id":1.0,"error":"not an integer"},{"id":{"a" : 1},"error":"not an integer"}],' +
+      '"failed":[{"id":1.0,"error":"not an integer","reason":"invalid"},{"id":{"a" : 1},"error":"not an integer","reason":"invalid"}],' +
       '"fatal":[{"id":7,"push_id":"p7","error":"\\"busy\\""}]}',
   )
 })
 
 test('a duplicate id in a batch is reported once, with the worst outcome (row 28)', () => {
   for (const [outcomes, expected] of [
-    [[sent('a'), failed('b')], { failed: [{ id: 1, error: 'b' }] }],
-    [[failed('b'), sent('a')], { failed: [{ id: 1, error: 'b' }] }],
+    [[sent('a'), failed('b')], { failed: [{ id: 1, error: 'b', reason: 'suppressed' }] }],
+    [[failed('b'), sent('a')], { failed: [{ id: 1, error: 'b', reason: 'suppressed' }] }],
     [[failed('b'), fatal('c'), sent('a')], { fatal: [{ id: 1, error: 'c' }] }],
     [[fatal('c'), failed('b')], { fatal: [{ id: 1, error: 'c' }] }],
     [[sent('a'), sent('b')], { successful: [{ id: 1, push_id: 'a' }] }],
@@ -453,7 +475,7 @@ test("the platform reads the operator's batch answer as the same outcomes", () =
   assert.deepEqual(read.warnings, [])
   assert.deepEqual(read.outcomes.map(brief), [
     'successful p1',
-    'failed rejected: blocked',
+    'failed suppressed: blocked',
     'fatal unavailable, message: busy',
   ])
   assert.equal(read.outcomes[2]?.category === 'fatal' && read.outcomes[2].ref, 'p3')

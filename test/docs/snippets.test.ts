@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
+
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -17,11 +17,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
 import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { temporary } from '../support/sides.ts'
-
-const root = join(import.meta.dirname, '../..')
-const read = (file: string): string => readFileSync(join(root, file), 'utf8')
-
-const pages = ['README.md', ...globSync('docs/*.md', { cwd: root }).sort()]
+import { fencedSnippets, pages, read, root, type Snippet } from './blocks.ts'
 
 /** Files with a function whose @example is a complete program. */
 const documented = ['src/operator/create-operator.ts', 'src/platform/create-platform.ts']
@@ -178,19 +174,6 @@ const project = {
     },
   },
   include: ['*.ts'],
-}
-
-interface Snippet {
-  readonly from: string
-  readonly text: string
-}
-
-function fencedSnippets(file: string, language: string): Snippet[] {
-  const blocks = read(file).matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\``, 'gm'))
-  return [...blocks].map(([, indent = '', text = ''], i) => ({
-    from: `${file} (${language} ${i + 1})`,
-    text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-  }))
 }
 
 /** Returns the @example of a function, with imports of the names that the example uses. */
