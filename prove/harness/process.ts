@@ -117,10 +117,14 @@ export function cpuMs(pid: number): number {
   }
 }
 
-/** The resident memory in bytes, according to the kernel. */
+/** The resident memory in bytes, according to the kernel. 0: the process has ended. */
 export function memoryOf(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) * 1024
+  try {
+    const [, kilobytes = 0] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return Number(kilobytes) * 1024
+  } catch {
+    return 0
+  }
 }
 
 /** Whether the process is stopped (SIGSTOP), according to the kernel. */

@@ -18,7 +18,7 @@ const minLatencies = [
   [0.95, 25],
 ] as const
 /** The number of requests of the other brand before and during each attack. */
-const samples = { small: 10, full: 300 }
+const samples = { small: 10, full: 100 }
 /** Because of other load on the machine, a latency counts as higher only if it is higher in each round. */
 const rounds = 3
 

@@ -20,6 +20,7 @@ import {
   readRun,
   requestRun,
 } from '../reconcile/runs.ts'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Database } from '../store/database.ts'
 import { adminRoute } from './route.ts'
 import { ShownRun, shownRun } from './shown/run.ts'
@@ -213,7 +214,7 @@ export function reconciliationRoutes(
     if (count === 0) throw new HttpError(409, `there is nothing to loosen: no user of this run would get ${sets}`)
     if (confirm === count) return
     const users = `${sample.map((id) => shown(id)).join(', ')}${count > sample.length ? ', …' : ''}`
-    const change = `${sets} for ${count} ${count === 1 ? 'user' : 'users'}, ${users}`
+    const change = `${sets} for ${phraseCount(count, 'user')}, ${users}`
     throw new HttpError(409, `this loosens: ${change}. To confirm, send "confirm": ${count}`)
   }
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { brand } from '../config/kinds.ts'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
@@ -63,7 +64,7 @@ async function importAttributes(options: ImportOptions): Promise<number> {
       format,
       path: `/admin/attributes/${options.brand}${query}`,
       client,
-      onProgress: (read, users) => progress.show('importing', read, bytes, `${users.toLocaleString('en')} users`),
+      onProgress: (read, users) => progress.show('importing', read, bytes, phraseCount(users, 'user')),
     })
   try {
     const summary = await withSide(
@@ -83,7 +84,7 @@ async function importAttributes(options: ImportOptions): Promise<number> {
       options.json
         ? JSON.stringify(summary)
         : [
-            `${file}: ${users.toLocaleString('en')} users, ${changed.toLocaleString('en')} changed`,
+            `${file}: ${phraseCount(users, 'user')}, ${changed.toLocaleString('en')} changed`,
             ...(refused_count > 0 ? [`  refused ${refused_count.toLocaleString('en')}`] : []),
             ...refused.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
           ].join('\n'),

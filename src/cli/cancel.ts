@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { Command, Option } from 'commander'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import { type Client, sleep } from './client.ts'
 import { confirm } from './confirm.ts'
 import { CliError, exit } from './exit.ts'
-import { number } from './failed/groups.ts'
 import {
   type LaneCommandOptions,
   type Targeted,
@@ -15,6 +15,7 @@ import {
   withTarget,
 } from './lanes/platform-client.ts'
 import { moment } from './moment.ts'
+import { toJson } from './output.ts'
 
 interface CancelOptions extends LaneCommandOptions, Targeted {
   readonly activity?: string
@@ -48,11 +49,13 @@ export function cancelCommand(): Command {
       await withPlatformClient(options, 'manage', async (client, signal) => {
         const count = await countMessages(client, filter)
         if (preview)
-          return console.log(options.json ? JSON.stringify({ count }) : `${phraseCount(count)} would be cancelled.`)
-        if (count > 0 && !options.yes) await confirm(`Cancel ${phraseCount(count)}?`)
+          return console.log(options.json ? toJson({ count }) : `${phraseCount(count, 'message')} would be cancelled.`)
+        if (count > 0 && !options.yes) await confirm(`Cancel ${phraseCount(count, 'message')}?`)
         const cancelled = await cancel(client, { ...filter, reason, id: randomUUID() }, signal)
         console.log(
-          options.json ? JSON.stringify({ cancelled }) : `${phraseCount(cancelled)} cancelled: see Failed Actions.`,
+          options.json
+            ? JSON.stringify({ cancelled })
+            : `${phraseCount(cancelled, 'message')} cancelled: see Failed Actions.`,
         )
       })
     })
@@ -116,10 +119,8 @@ async function cancel(
     if (Date.now() > end)
       throw new CliError(
         exit.failed,
-        `${phraseCount(cancelled)} cancelled so far; the platform continues: GET /admin/lanes/cancellations shows it`,
+        `${phraseCount(cancelled, 'message')} cancelled so far; the platform continues: GET /admin/lanes/cancellations shows it`,
       )
     await sleep(pollMs, signal)
   }
 }
-
-const phraseCount = (count: number): string => (count === 1 ? '1 message' : `${number(count)} messages`)

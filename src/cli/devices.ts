@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Command, Option } from 'commander'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import { importFile, phraseImport } from './devices/import.ts'
 import { shortPatience, withOperator, withOperatorClient } from './devices/operator-client.ts'
 import { CliError, exit } from './exit.ts'
+import { toJson } from './output.ts'
 import { createProgress } from './progress.ts'
 import type { Addressed } from './running-side.ts'
 
@@ -85,7 +87,7 @@ async function runImport(options: ImportOptions): Promise<number> {
       progress,
     }),
   ).finally(() => progress.end())
-  console.log(json ? JSON.stringify(summary) : phraseImport(summary))
+  console.log(json ? toJson(summary) : phraseImport(summary))
   return summary.refused === 0 ? exit.ok : exit.failed
 }
 
@@ -109,7 +111,7 @@ function listCommand(): Command {
       const query = new URLSearchParams({ brand: options.brand, user_id: options.user })
       const answer = await withOperatorClient(options, 'read', log, (client) => client.get(`/admin/devices?${query}`))
       const { devices } = answer as { devices: Record<string, string>[] }
-      if (options.json) console.log(JSON.stringify(answer))
+      if (options.json) console.log(toJson(answer))
       else if (devices.length === 0) console.log('no devices')
       for (const device of options.json ? [] : devices)
         console.log(
@@ -170,7 +172,7 @@ function removedCommand(): Command {
                 ? `restored ${device.restored_at}`
                 : 'is in use again'
             const line = [device.removed_at, device.user_id, device.kind, device.why, state].filter(Boolean).join('  ')
-            console.log(options.json ? JSON.stringify(device) : line)
+            console.log(options.json ? toJson(device) : line)
           }
           after = next
         }
@@ -200,7 +202,7 @@ function restoreCommand(): Command {
         client.post('/admin/devices/restore', body),
       )
       const { restored } = answer as { restored: number }
-      console.log(options.json ? JSON.stringify(answer) : `${restored.toLocaleString('en')} devices were linked again`)
+      console.log(options.json ? toJson(answer) : `Linked ${phraseCount(restored, 'device')} again`)
     })
 }
 

@@ -2,7 +2,9 @@
 
 import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import { CliError, type ExitCode, exit } from './exit.ts'
+import { toJson } from './output.ts'
 import { type Addressed, type Side, withAddress, withSide } from './running-side.ts'
 
 interface EraseOptions extends Addressed {
@@ -55,7 +57,7 @@ async function erase(options: EraseOptions): Promise<ExitCode> {
     const { answer } = await withSide(side, options, session, (client) => client.post('/admin/messages/erase', body))
     const erased = answer as Erased
     const called = 'waiting' in erased ? 'platform' : 'operator'
-    console.log(options.json ? JSON.stringify({ side: called, ...erased }) : `${called}: ${phrase(erased)}`)
+    console.log(options.json ? toJson({ side: called, ...erased }) : `${called}: ${phrase(erased)}`)
     if ('waiting' in erased && erased.waiting > 0) code = exit.failed
   }
   return code
@@ -70,19 +72,16 @@ async function sidesOf({ url, config }: EraseOptions): Promise<readonly Side[]> 
 }
 
 function phrase(erased: Erased): string {
-  const messages = counted(erased.messages, 'message')
-  const notifications = counted(erased.notifications, 'notification')
+  const messages = phraseCount(erased.messages, 'message')
+  const notifications = phraseCount(erased.notifications, 'notification')
   if (!('waiting' in erased))
-    return `erased the texts of ${messages} in ${counted(erased.requests, 'request')}, and ${notifications} in the inbox.`
+    return `erased the texts of ${messages} in ${phraseCount(erased.requests, 'request')}, and ${notifications} in the inbox.`
   const { failed, waiting } = erased
   return [
     `erased the texts of ${messages}${erased.notifications > 0 ? `, and ${notifications} in the inbox` : ''}.`,
-    ...(failed > 0 ? [`The ${counted(failed, 'failed message')} among them can no longer be replayed.`] : []),
+    ...(failed > 0 ? [`The ${phraseCount(failed, 'failed message')} among them can no longer be replayed.`] : []),
     ...(waiting > 0
-      ? [`Not erased: ${counted(waiting, 'message')} waiting to be sent. Repeat the command when none is waiting.`]
+      ? [`Not erased: ${phraseCount(waiting, 'message')} waiting to be sent. Repeat the command when none is waiting.`]
       : []),
   ].join(' ')
 }
-
-const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

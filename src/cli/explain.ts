@@ -7,6 +7,7 @@ import { type Found, findMessages, readLife, type Search } from './explain/find.
 import { type Absences, phraseLife, phraseMatches } from './explain/show.ts'
 import { addressesOf, type SideOptions, withSides } from './explain/sides.ts'
 import { interruptible } from './interruptible.ts'
+import { toJson } from './output.ts'
 import { withAddress } from './running-side.ts'
 
 interface ExplainOptions extends SideOptions {
@@ -89,7 +90,7 @@ async function print(
   const shown = matches.slice(0, most)
   const total = `${matches.length}${more ? ' or more' : ''}`
   if (search.by === 'user' && matches.length > 1) {
-    if (json) return console.log(JSON.stringify({ total: matches.length, more, found: shown }))
+    if (json) return console.log(toJson({ total: matches.length, more, found: shown }))
     console.log(phraseMatches(shown))
     console.log(
       `The newest ${shown.length} of ${total} messages. For the life of one, give its IDENTIFIER or its ACTIVITY.ID; for more lines, --limit`,
@@ -97,7 +98,7 @@ async function print(
     return
   }
   const lives = await Promise.all(shown.map((match) => readLife(sides, match)))
-  if (json) return console.log(JSON.stringify({ total: matches.length, more, messages: lives }))
+  if (json) return console.log(toJson({ total: matches.length, more, messages: lives }))
   const absences = absencesOf(sides, isIncomplete)
   console.log(lives.map((life) => phraseLife(life, absences)).join('\n\n'))
   if (shown.length < matches.length)

@@ -6,12 +6,14 @@ import { rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import type { Scope } from '../http/access.ts'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { type Action, type DecideOptions, decide } from './failed/decide.ts'
 import { type FilterOptions, queryOf, withFilter, withGroupFilter } from './failed/filter.ts'
 import { type Group, number, phraseGroups } from './failed/groups.ts'
 import { type Item, type ItemDetails, phraseItem, phraseItems } from './failed/items.ts'
+import { createTextWriter, toJson } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -52,7 +54,7 @@ function summaryCommand(): Command {
       const path = `/admin/failed/summary${queryOf(options)}`
       const answer = await withPlatformClient(options, 'read', console.error, (client) => client.get(path))
       const { groups, omitted } = answer as { groups: readonly Group[]; omitted: number }
-      if (options.json) console.log(JSON.stringify(answer))
+      if (options.json) console.log(toJson(answer))
       else if (groups.length === 0) console.log('No Failed Actions.')
       else console.log(phraseGroups(groups))
       if (!options.json && omitted > 0) console.log(`${number(omitted)} more groups: use --lane or --activity`)
@@ -75,7 +77,7 @@ function listCommand(): Command {
       const { items, next } = await withPlatformClient(options, 'read', console.error, (client) =>
         list(client, options),
       )
-      if (options.json) console.log(JSON.stringify(items))
+      if (options.json) console.log(toJson(items))
       else if (items.length === 0) console.log('No item matches.')
       else console.log(phraseItems(items))
       if (!options.json && next !== undefined) console.log(`There are more: add --after ${next}`)
@@ -108,7 +110,7 @@ function showCommand(): Command {
       const item = (await withPlatformClient(options, 'read', console.error, (client) =>
         client.get(path),
       )) as ItemDetails
-      console.log(options.json ? JSON.stringify(item) : phraseItem(item))
+      console.log(options.json ? toJson(item) : phraseItem(item))
     })
 }
 
@@ -130,13 +132,13 @@ function decideCommand(action: Action, description: string): Command {
     const { changed, ...counted } = await withPlatformClient(options, 'manage', progress.print, (client) =>
       decide(client, action, options, progress),
     ).finally(progress.end)
-    if (options.json) console.log(JSON.stringify({ ...counted, ...(changed !== undefined && { changed }) }))
+    if (options.json) console.log(toJson({ ...counted, ...(changed !== undefined && { changed }) }))
     else if (changed !== undefined) console.log(phraseChange(action, changed, counted.matching))
   })
 }
 
 function phraseChange(action: Action, changed: number, matching: number): string {
-  const done = `${action === 'replay' ? 'Replayed' : 'Dismissed'} ${number(changed)} ${changed === 1 ? 'item' : 'items'}.`
+  const done = `${action === 'replay' ? 'Replayed' : 'Dismissed'} ${phraseCount(changed, 'item')}.`
   return changed < matching ? `${done} Someone else decided about the others meanwhile.` : done
 }
 
@@ -148,7 +150,7 @@ function exportCommand(): Command {
       const path = `/admin/failed.csv${queryOf(options)}`
       await withPlatformClient(options, 'read', console.error, (client) =>
         out === undefined
-          ? client.download(path, (chunk) => write(process.stdout, chunk))
+          ? client.download(path, createTextWriter())
           : downloadTo(out, (writeChunk) => client.download(path, writeChunk)),
       )
     })

@@ -12,6 +12,7 @@ import {
   withPlatformClient,
 } from './lanes/platform-client.ts'
 import { type ListedLane, phraseLanes, settingLabels } from './lanes/show-lanes.ts'
+import { toJson } from './output.ts'
 import { time } from './time.ts'
 
 export function lanesCommand(): Command {
@@ -39,7 +40,7 @@ function listCommand(): Command {
   return withPlatform(command, 'read').action(async (options: LaneCommandOptions) => {
     const answer = await withPlatformClient(options, 'read', (client) => client.get('/admin/lanes'))
     const { lanes } = answer as { lanes: readonly ListedLane[] }
-    console.log(options.json ? JSON.stringify(answer) : phraseLanes(lanes))
+    console.log(options.json ? toJson(answer) : phraseLanes(lanes))
   })
 }
 
@@ -101,7 +102,7 @@ function resetCommand(): Command {
 }
 
 function print({ json }: LaneCommandOptions, answer: LaneAnswer): void {
-  console.log(json ? JSON.stringify(answer) : phraseLanes(answer.lanes))
+  console.log(json ? toJson(answer) : phraseLanes(answer.lanes))
 }
 
 function whole(text: string): number {

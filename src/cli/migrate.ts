@@ -3,6 +3,7 @@ import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/table.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
+import { toJson } from './output.ts'
 import { storeError } from './store-error.ts'
 
 const stores = {
@@ -36,7 +37,7 @@ export function migrateCommand(): Command {
       }
       if (Object.keys(applied).length === 0)
         throw new CliError(exit.usage, 'the configuration has no section operator or platform')
-      if (json) console.log(JSON.stringify(applied))
+      if (json) console.log(toJson(applied))
     })
 }
 

@@ -6,6 +6,7 @@ import type { MoveOptions } from '../brands/move/move-stores.ts'
 import { loadConfig } from '../config/load.ts'
 import type { PlatformConfig } from '../config/table.ts'
 import { brandForm } from '../runtime/forms.ts'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import { withConfig } from './config-option.ts'
 import { confirm } from './confirm.ts'
 import { CliError, exit } from './exit.ts'
@@ -13,6 +14,7 @@ import { number } from './failed/groups.ts'
 import { textTable } from './failed/text-table.ts'
 import { interruptible } from './interruptible.ts'
 import { noSection } from './no-section.ts'
+import { toJson } from './output.ts'
 import { storeError } from './store-error.ts'
 
 interface MoveBrandOptions {
@@ -77,7 +79,7 @@ Examples:
 async function abortMove(options: MoveOptions, brand: string, { json }: MoveBrandOptions): Promise<void> {
   const move = await import('../brands/move/move-brand.ts')
   await move.abortMove(options, brand).catch(rethrow)
-  console.log(json ? JSON.stringify({ aborted: true }) : `Brand ${brand} stays in its store, and is served again.`)
+  console.log(json ? toJson({ aborted: true }) : `Brand ${brand} stays in its store, and is served again.`)
 }
 
 async function moveBrand(
@@ -92,17 +94,17 @@ async function moveBrand(
     const moves = `from store ${source} to store ${to}`
     const tables = await mover.count().catch(rethrow)
     const rows = tables.reduce((sum, each) => sum + each.rows, 0)
-    if (!json || preview) console.log(json ? JSON.stringify({ source, to, step, rows, tables }) : phraseRows(tables))
+    if (!json || preview) console.log(json ? toJson({ source, to, step, rows, tables }) : phraseRows(tables))
     if (preview) return
     const question =
       step === 'move'
-        ? `Move ${number(rows)} rows of brand ${brand} ${moves}?`
-        : `Brand ${brand} has moved ${moves}. Delete its ${number(rows)} old rows?`
+        ? `Move ${phraseCount(rows, 'row')} of brand ${brand} ${moves}?`
+        : `Brand ${brand} has moved ${moves}. Delete its ${phraseCount(rows, 'old row')}?`
     if (!yes) await confirm(question)
     const deleted = await interruptible('interrupted: repeat the command, or give --abort', (signal) =>
       mover.move((phase) => !json && console.error(phrasePhase(phase)), signal),
     ).catch(rethrow)
-    if (json) return console.log(JSON.stringify({ source, to, rows, deleted }))
+    if (json) return console.log(toJson({ source, to, rows, deleted }))
     console.log(`Brand ${brand} has moved ${moves}. ${phraseSettings(brand, to)}`)
   } finally {
     await mover.close()

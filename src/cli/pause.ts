@@ -13,6 +13,7 @@ import {
   withTarget,
 } from './lanes/platform-client.ts'
 import { type ListedLane, phraseLanes } from './lanes/show-lanes.ts'
+import { toJson } from './output.ts'
 
 type Options = LaneCommandOptions & Targeted & { readonly activity?: string; readonly action?: string }
 
@@ -22,7 +23,7 @@ export function pauseCommand(): Command {
     .action(async (lane: string | undefined, options: Options & { reason: string; for?: number }) => {
       const body = { ...targetOf(lane, options), ...partOf(options), ...noteOf(options) }
       const answer = await postToPlatform(options, '/admin/lanes/pause', body)
-      console.log(options.json ? JSON.stringify(answer) : phraseLanes(answer.lanes))
+      console.log(options.json ? toJson(answer) : phraseLanes(answer.lanes))
     })
 }
 
@@ -46,7 +47,7 @@ export function resumeCommand(): Command {
         ...target,
         ...(options.now && { now: true }),
       })
-      if (options.json) return console.log(JSON.stringify(answer))
+      if (options.json) return console.log(toJson(answer))
       for (const line of phraseResumed(target, answer)) console.log(line)
       console.log(phraseLanes(answer.lanes))
     })

@@ -3,6 +3,7 @@ import type { ShownRun } from '../admin/shown/run.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import { type Client, sleep } from './client.ts'
 import { CliError, exit } from './exit.ts'
+import { toJson } from './output.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { phraseReport, type Report, type Sampled } from './reconcile/report.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
@@ -61,7 +62,7 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
       (client, signal) => runAndReport(options, client, progress, signal),
     )
     progress.end()
-    console.log(options.json ? JSON.stringify(report) : phraseReport(report))
+    console.log(options.json ? toJson(report) : phraseReport(report))
     return exitCodeOf(report.run)
   } finally {
     progress.end()

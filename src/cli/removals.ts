@@ -1,8 +1,10 @@
 // A client of the operator's /admin: lists the stops of the removal brake, and confirms removals.
 
 import { Command, Option } from 'commander'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import { shortPatience, withOperator, withOperatorClient } from './devices/operator-client.ts'
 import { exit } from './exit.ts'
+import { toJson } from './output.ts'
 import type { Addressed } from './running-side.ts'
 import { time } from './time.ts'
 
@@ -46,7 +48,7 @@ function listCommand(): Command {
     .action(async (options: RemovalsOptions) => {
       const answer = await withOperatorClient(options, 'read', log, (client) => client.get('/admin/devices/removals'))
       const { services } = answer as { services: readonly Listed[] }
-      if (options.json) console.log(JSON.stringify(answer))
+      if (options.json) console.log(toJson(answer))
       else if (services.length === 0) console.log('No recent sends, and no stopped removals.')
       else for (const service of services) console.log(phrase(service))
       // For scripts: exit code 1 means that a person must act.
@@ -79,7 +81,7 @@ function confirmCommand(): Command {
 const log = (text: string): void => console.error(text)
 
 function phrase({ service, stopped, stopped_at: at, stopped_for: of, allowed_until: until, recent }: Listed): string {
-  const count = `${recent.removals} removals in ${recent.sends} sends recently`
+  const count = `${phraseCount(recent.removals, 'removal')} in ${phraseCount(recent.sends, 'send')} recently`
   if (!stopped)
     return `${service}: removing (${count}${until === undefined ? '' : `; confirmed until ${clock(until)}`})`
   const since = at === undefined ? '' : ` since ${clock(at)}`

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { Command, Option } from 'commander'
 import { exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
+import { toJson } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, runningSide, withAddress } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
@@ -71,7 +72,7 @@ async function send(options: SendOptions): Promise<number> {
         }),
     )
     progress.end()
-    console.log(options.json ? JSON.stringify(summary) : phraseSummary(summary))
+    console.log(options.json ? toJson(summary) : phraseSummary(summary))
     const succeeded = options.wait ? allSuccessful(summary) : summary.refused === 0
     return succeeded ? exit.ok : exit.failed
   } finally {

@@ -6,6 +6,7 @@ import type { Conversions } from '../conversions/report.ts'
 import type { Client } from './client.ts'
 import { number } from './failed/groups.ts'
 import { type Column, textTable } from './failed/text-table.ts'
+import { createTextWriter, toJson } from './output.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -68,7 +69,7 @@ function countCommand(): Command {
         if (options.csv) return print(client, `/admin/conversions.csv${query}`)
         const answer = await client.get(`/admin/conversions${query}`)
         const { groups } = answer as { groups: readonly Conversions[] }
-        if (options.json) console.log(JSON.stringify(answer))
+        if (options.json) console.log(toJson(answer))
         else console.log(groups.length === 0 ? 'No message matches.' : phraseConversions(groups))
       }),
     )
@@ -102,7 +103,7 @@ function listCommand(): Command {
         const { stage } = options
         if (options.csv) return print(client, `/admin/conversions/messages.csv${queryOf(options, { stage })}`)
         const { conversions, next } = await readList(client, options)
-        if (options.json) console.log(JSON.stringify({ conversions, ...(next !== undefined && { next }) }))
+        if (options.json) console.log(toJson({ conversions, ...(next !== undefined && { next }) }))
         else console.log(conversions.length === 0 ? 'No message matches.' : phraseList(conversions))
         if (!options.json && next !== undefined) console.log(`There may be more: add --after '${next}'`)
       }),
@@ -130,8 +131,7 @@ async function readList(client: Client, options: ListOptions): Promise<Listed> {
 
 const mostOfPage = 1_000
 
-const print = (client: Client, path: string): Promise<void> =>
-  client.download(path, async (chunk) => void process.stdout.write(chunk))
+const print = (client: Client, path: string): Promise<void> => client.download(path, createTextWriter())
 
 function withPlatform(options: Addressed, use: (client: Client) => Promise<void>): Promise<void> {
   const session = {

@@ -47,7 +47,7 @@ function percentDecode(text: string): string {
 }
 
 /**
- * The host of an address that is called without TLS. Undefined with TLS, and for this machine.
+ * The host of an address that is called without TLS that verifies it. Undefined with such TLS, and for this machine.
  *
  * @param address an HTTP, AMQP, PostgreSQL or SQLite address, or `host:port`
  * @example clearTextHost('http://db.example.com/') // 'db.example.com'
@@ -66,10 +66,11 @@ export function clearTextHost(address: string, env: NodeJS.ProcessEnv = process.
 /** The same precedence as the driver: query parameters, then the rest of the address, then libpq's environment variables. */
 function postgresHost({ hostname, searchParams }: URL, env: NodeJS.ProcessEnv): string | undefined {
   const wantsTls =
-    /^(true|1|no-verify)$/.test(searchParams.get('ssl') ?? '') ||
+    /^(true|1)$/.test(searchParams.get('ssl') ?? '') ||
     ['sslcert', 'sslkey', 'sslrootcert'].some((name) => searchParams.has(name))
   const mode = searchParams.get('sslmode') ?? (wantsTls ? 'require' : env.PGSSLMODE)
-  if (mode !== undefined && mode !== 'disable' && mode !== 'allow') return undefined
+  // With no-verify, anybody on the way may answer as the database.
+  if (mode !== undefined && !['disable', 'allow', 'no-verify'].includes(mode)) return undefined
   return searchParams.get('host') || decodeURIComponent(hostname) || env.PGHOST || 'localhost'
 }
 

@@ -70,18 +70,32 @@ function exampleKeys(leaves: readonly ConfiguredValue[], config: Config): readon
 
 function weakKeys(leaves: readonly ConfiguredValue[]): readonly Risk[] {
   return leaves
-    .filter(({ leaf, value }) => leaf.ownApiKey && isWeak(String(value)))
-    .map(({ path }) => ({
+    .filter(({ path, leaf }) => leaf.ownApiKey || isStatusSecret(path))
+    .filter(({ value }) => isWeak(String(value).replace(/^(whsec_|Bearer |Basic )/, '')))
+    .map(({ path, leaf }) => ({
       risk: 'weak_keys',
       path,
-      description: 'is easy to guess: it repeats itself',
-      remedy: replaceKey,
+      description: 'is easy to guess: it repeats itself, or counts up',
+      remedy: isStatusSecret(path) ? (leaf.remedy ?? replaceKey) : replaceKey,
     }))
 }
 
-/** Whether the key has fewer than six different characters, or consists of one repeated part. */
+/** Both sides of an integration agree on the secret of delivery statuses. */
+const isStatusSecret = (path: string): boolean =>
+  /\.(status\.webhooks\[\d+\]\.to\.secrets|webhook_secrets)\[\d+\]$/.test(path)
+
+/**
+ * Whether the key has fewer than six different characters, consists of one repeated part, contains a part of eight characters twice,
+ * or mostly counts up or down. Random keys of the recommended form practically never do.
+ */
 function isWeak(key: string): boolean {
-  return new Set(key).size < 6 || /^(.+)\1+$/.test(key)
+  const steps = [...key].slice(1).filter((each, i) => Math.abs(each.charCodeAt(0) - key.charCodeAt(i)) <= 1)
+  return (
+    new Set(key).size < 6 ||
+    /^(.+)\1+$/.test(key) ||
+    /(.{8}).*\1/.test(key) ||
+    steps.length > (key.length - 1) * (3 / 4)
+  )
 }
 
 /** Without `admin`, the port that other machines reach also serves administration and the metrics. */
@@ -104,8 +118,8 @@ function clearText(leaves: readonly ConfiguredValue[]): readonly Risk[] {
   return leaves.flatMap(({ path, leaf, value }) => {
     const host = leaf.outbound ? clearTextHost(String(value)) : undefined
     const siblings = leaves.filter((each) => each.path.startsWith(path.replace(/[^.]+$/, '')))
-    if (host === undefined || !carriesSecret(String(value), siblings)) return []
-    const description = `sends credentials to ${host} without TLS, readable for everyone on the network`
+    if (host === undefined || !(leaf.sendsTokens || carriesSecret(String(value), siblings))) return []
+    const description = `sends credentials to ${host} without ${isUnverified(String(value)) ? 'verifying its certificate' : 'TLS'}, readable for everyone on the network`
     const remedy = tlsRemedy(String(value))
     // For Kafka brokers, TLS is a separate setting.
     if (remedy === tlsSetting && siblings.some((each) => /\.tls$/.test(each.path) && each.value === true)) return []
@@ -122,10 +136,13 @@ function carriesSecret(address: string, siblings: readonly ConfiguredValue[]): b
   )
 }
 
+const isUnverified = (address: string): boolean => /[?&]sslmode=no-verify\b/.test(address)
+
 const tlsSetting = 'write tls: true'
 
 function tlsRemedy(address: string): string {
   if (/^http:/i.test(address)) return 'write https://…'
   if (/^amqp:/i.test(address)) return 'write amqps://…'
+  if (isUnverified(address)) return 'write sslmode=verify-full'
   return /^postgres/i.test(address) ? 'add ?sslmode=verify-full to the address' : tlsSetting
 }

@@ -20,6 +20,8 @@ export interface Leaf<T> {
   readonly secret?: true
   /** A key of this process's own API. */
   readonly ownApiKey?: true
+  /** Whether tokens of ours are sent to the address, without a secret beside it in the configuration. */
+  readonly sendsTokens?: true
   /** The path of a file that holds a secret. */
   readonly secretFile?: true
   /** An address that this process calls. */

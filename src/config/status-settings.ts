@@ -12,6 +12,11 @@ export const webhookSecret = kind('whsec_ and the base64 form of 24 to 64 bytes'
 )
 export const makeWebhookSecret = 'make one with: echo "whsec_$(openssl rand -base64 32)"'
 
+/** The provider's own choice may contain spaces. */
+const receiptSecret = kind('at least 16 characters', (text) => (text.length >= 16 ? text : undefined), {
+  ownApiKey: true,
+})
+
 const pathPart = kind('letters, digits and hyphens', (text) => (/^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined))
 
 const connections = integer(
@@ -23,6 +28,7 @@ const connections = integer(
 export const receiptSettings = {
   receipts: baseUrl({
     help: 'The public address of this side for service workers. With it, each Web Push payload has a receipt token. Needs `app` of this side. Default: none.',
+    sendsTokens: true,
     optional: true,
   }),
   receipts_from: list(
@@ -31,7 +37,7 @@ export const receiptSettings = {
       {
         name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
         header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
-        secret: text({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
+        secret: receiptSecret({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
         events: pointer({
           help: 'The list of events in the body. Default: the body, which is one event or a list.',
           optional: true,

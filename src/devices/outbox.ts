@@ -34,6 +34,10 @@ export const deviceLane = (brand: string): string => `${brand}/device-links`
  * user's next event follows. Any other failure is retried and delays only the events of that user, or the whole lane while the
  * platform is unavailable.
  *
+ * A link that a later event replaces is published too. The owner of the lane has usually read it already, so that deleting its row
+ * would not stop it, and only the owner may settle it. If the handler skipped it, its success would end the pause of the lane while
+ * the platform is away. The limits of own-changes.ts bound the events of one user.
+ *
  * @example
  * const outbox = createOutbox(queue, [{ brand: '1', publisher: restPublisher({ url, apiKey }) }])
  * const registry = createRegistry({ database, outbox })

@@ -27,7 +27,12 @@ const AppStatuses = Type.Object(
         {
           push_id: Type.String({ minLength: 1, maxLength: 100 }),
           status,
-          timestamp: Type.Optional(timeText(readTimestamp, 'The time of the event. Default, and latest: now.')),
+          timestamp: Type.Optional(
+            timeText(
+              readTimestamp,
+              'The time of the event. Default: now. A time in the future or before the message is replaced by now.',
+            ),
+          ),
         },
         closed,
       ),

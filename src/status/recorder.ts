@@ -3,8 +3,9 @@
 
 import type { Channel } from '../contract/endpoints.ts'
 import { type MessageStatus, statusSummary } from '../contract/status.ts'
-import { clampTo, type Timestamp } from '../contract/timestamp.ts'
+import { clampTo, type Timestamp, timestampOf } from '../contract/timestamp.ts'
 import { clock } from '../runtime/clock.ts'
+import { timeOfUuidv7 } from '../runtime/ids.ts'
 import type { Database, Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import {
@@ -44,7 +45,8 @@ export interface StatusRecorder {
   changeOps(changes: readonly StatusChange[]): readonly Op[]
   /**
    * Records statuses that another system or an app reports. They are on disk when the promise resolves. A status that is there
-   * already changes nothing, and a step backwards changes no summary. A time more than 60 s ahead is replaced by the present time.
+   * already changes nothing, and a step backwards changes no summary. A time more than 60 s ahead, or before the message,
+   * is replaced by the present time.
    *
    * @param userId only messages of this user; absent: the caller may report for each user of its brands
    * @returns the identifiers that have no message of this brand and user; their statuses are not recorded
@@ -94,9 +96,7 @@ export function createStatusRecorder({
       const messageOf = new Map(found.map((message) => [message.ref, message]))
       const isKnown = ({ ref, brand }: StatusChange): boolean => isOf(messageOf.get(ref), brand, userId)
       const known = changes.filter(isKnown)
-      const clamp = clampTo(clock.now())
-      if (known.length > 0)
-        await database.commit(changeOps(known.map((change) => ({ ...change, at: clamp(change.at).at }))))
+      if (known.length > 0) await database.commit(changeOps(known.map(correctTime(clock.now()))))
       const unknown = new Set(changes.filter((change) => !isKnown(change)).map(({ ref }) => ref))
       return [...unknown]
     },
@@ -105,6 +105,15 @@ export function createStatusRecorder({
       const times = Object.fromEntries(statuses.map(({ status, at }) => [status, at]))
       return { summary: statusSummary(times), statuses }
     },
+  }
+}
+
+/** Replaces a time that is more than 60 s ahead, or before the message, by the present time. */
+function correctTime(now: number): (change: StatusChange) => StatusChange {
+  const clamp = clampTo(now)
+  return (change) => {
+    const sentAt = timestampOf(timeOfUuidv7(change.ref) ?? 0)
+    return { ...change, at: change.at < sentAt ? timestampOf(now) : clamp(change.at).at }
   }
 }
 

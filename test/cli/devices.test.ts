@@ -227,7 +227,7 @@ test('devices are listed, and removed devices are restored', async (t) => {
   assert.equal(removed.out.trim().split('\n').length, 3)
   assert.match(removed.out, /fcm_token {2}wrong project {2}can be restored/)
   assert.equal((await bellwire('removed', '--brand', '2')).out, '')
-  assert.match((await bellwire('restore', '--brand', '1', '--user', 'b')).out, /^1 devices were linked again/)
+  assert.match((await bellwire('restore', '--brand', '1', '--user', 'b')).out, /^Linked 1 device again/)
   const unfiltered = await bellwire('restore', '--brand', '1')
   assert.deepEqual([unfiltered.code, /--user, .*or all devices with --all/.test(unfiltered.err)], [2, true])
   assert.deepEqual(JSON.parse((await bellwire('restore', '--brand', '1', '--all', '--json')).out), { restored: 2 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -107,12 +108,33 @@ test('every key in the docs and examples is recognized as an example key', () =>
   )
 })
 
-test('a repetitive key is refused, whatever its length', async (t) => {
+test('a key that repeats itself or counts up is refused, whatever its length', async (t) => {
   for (const key of ['a'.repeat(40), 'abcabcabcabcabcabc', '12121212121212121212', 'password!password!'])
     assert.deepEqual(await pathsOf(t, operator.replace('operator-key-000000000001', `"${key}"`)), [
       'operator.keys[0].key',
     ])
+  for (const key of ['1234567890123456', 'abcdefghijklmnopq', 'passwordpassword1', 'changemechangeme!'])
+    assert.deepEqual(await pathsOf(t, operator.replace('operator-key-000000000001', `"${key}"`)), [
+      'operator.keys[0].key',
+    ])
   assert.deepEqual(await pathsOf(t, `${operator}  app: {secrets: ["${'a'.repeat(32)}"]}`), ['operator.app.secrets[0]'])
+  const receipts = (secret: string): string =>
+    `${operator}  status: {receipts_from: [{name: a, secret: "${secret}", rules: [{at: /a, equals: b, status: opened}]}]}`
+  const secretPath = 'operator.status.receipts_from[0].secret'
+  assert.deepEqual(await pathsOf(t, receipts('Bearer 1234567890123456')), [secretPath])
+  const [short] = await problemsOf(t, receipts('a'))
+  assert.deepEqual([short?.path, short?.remedy], [secretPath, undefined])
+  const webhook = (bytes: Buffer): string =>
+    `${operator}  status: {webhooks: [{brand: 1, to: {webhook: "https://p.example", secrets: [whsec_${bytes.toString('base64')}]}}]}`
+  assert.deepEqual(await pathsOf(t, webhook(Buffer.alloc(32))), ['operator.status.webhooks[0].to.secrets[0]'])
+  assert.deepEqual(await pathsOf(t, webhook(randomBytes(32))), [])
+})
+
+test('random keys of every usual form are accepted', async (t) => {
+  const random = (encoding: 'hex' | 'base64url') => randomBytes(24).toString(encoding)
+  const keys = Array.from({ length: 200 }, () => [random('hex'), random('base64url'), randomUUID()]).flat()
+  const listed = keys.map((key, i) => `{name: k${i}, key: "${key}", brands: [1]}`).join(', ')
+  assert.deepEqual(await pathsOf(t, operator.replace(/keys: .*/, `keys: [${listed}]`)), [])
 })
 
 test('sending credentials to another machine without TLS is refused', async (t) => {
@@ -123,6 +145,15 @@ test('sending credentials to another machine without TLS is refused', async (t) 
     'operator.store': [
       '  store: postgres://u:p@db.internal/x',
       '  store: postgres://u:p@db.internal/x?sslmode=verify-full',
+    ],
+    // A second address of the same setting.
+    'operator.store ': [
+      '  store: postgres://u:p@db.internal/x?sslmode=no-verify',
+      '  store: postgres://u:p@db.internal/x?sslmode=require',
+    ],
+    'operator.status.receipts': [
+      '  app: {secrets: [the-secret-of-the-config-tests-long-enough]}\n  status: {receipts: "http://push.example"}',
+      '  app: {secrets: [the-secret-of-the-config-tests-long-enough]}\n  status: {receipts: "https://push.example"}',
     ],
     'operator.attributes[0].sql': [
       attributes('{sql: "postgres://u:p@db/x", queries: {blocked: select 1}}'),
@@ -160,11 +191,11 @@ test('sending credentials to another machine without TLS is refused', async (t) 
   })) {
     const suppressed = clear.includes('attributes') ? operator.replace('  suppression: none\n', '') : operator
     const [problem, ...more] = await problemsOf(t, `${suppressed}${clear}\n`)
-    assert.equal(problem?.path, path)
+    assert.equal(problem?.path, path.trimEnd())
     assert.deepEqual(more, [])
     assert.match(
       problem.remedy ?? '',
-      /^(write (https|amqps|tls)|add \?sslmode).*accept_risks: \[clear_text_to_other_hosts\]/,
+      /^(write (https|amqps|tls|sslmode=verify-full)|add \?sslmode).*accept_risks: \[clear_text_to_other_hosts\]/,
     )
     assert.deepEqual(await pathsOf(t, `${suppressed}${encrypted}\n`), [], path)
     const accepted = `accept_risks: [clear_text_to_other_hosts]\n${suppressed}${clear}\n`

@@ -109,7 +109,7 @@ const variables = {
   PLATFORM_KEY: 'example-platform-key-1',
   BACKEND_KEY: 'example-operator-tokens-key',
   APP_SECRET: 'example-secret-of-subscriber-tokens-1',
-  STATUS_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+  STATUS_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   PAGER_SECRET: 'example-secret-of-the-pager',
   PLAYERS_TOKEN: 'example-token-of-players',
   DEVICES_SECRET: 'example-secret-of-devices',

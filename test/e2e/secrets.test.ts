@@ -37,7 +37,7 @@ platform:
       channel: push
       to: {provider: operator-api, url: "${url}", api_key: ${key}}
       retry: {first: 50ms, most: 100ms}
-      status: {webhook_secrets: [whsec_canaryCanaryCanaryCanaryCanaryCanary0002]}
+      status: {webhook_secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0002]}
 `
 /** A lane of the platform that delivers without an operator. It follows the lanes of platformOf(). */
 const ownOf = (push: string): string => `
@@ -54,7 +54,7 @@ const statuses = `
       - brand: 1
         to:
           webhook: "http://127.0.0.1:1"
-          secrets: [whsec_canaryCanaryCanaryCanaryCanaryCanary0003]
+          secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0003]
           api_key: canary-status-key-0001
       - {brand: 2, to: {callback: "http://127.0.0.1:1", password: canary-callback-password}}
 `
@@ -67,7 +67,7 @@ const auths = [
   '{basic: ann, password: canary-basic-password}',
   '{bearer: canary-bearer-token}',
   '{oauth2: "URL/token", client_id: c, client_secret: canary-client-secret}',
-  '{standard_webhooks: whsec_canaryCanaryCanaryCanaryCanaryCanary0001}',
+  '{standard_webhooks: whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0001}',
 ]
 
 const providerOf = (url: string, auth: string): string =>

@@ -40,13 +40,16 @@ onEachEngine('an app reports statuses of messages of its user only, each once', 
   const future = new Date(Date.now() + 86_400_000).toISOString()
   for (let i = 0; i < 2; i++)
     await report([{ push_id: mine, status: 'clicked', timestamp: future }], await userToken('1001'))
+  await report([{ push_id: mine, status: 'opened', timestamp: '1970-01-01T00:00:00Z' }], await userToken('1001'))
   const { body } = await get(`${url}/admin/messages/${mine}`, adminKey.key)
   assert.equal(body.status, 'clicked')
   assert.ok(
     body.statuses.every(({ at }: { at: string }) => Date.parse(at) <= Date.now()),
     'no status is in the future',
   )
-  assert.deepEqual(await statusesOf(url, mine), ['sent', 'displayed', 'clicked'])
+  const [first] = body.statuses
+  assert.equal(first.status, 'sent', 'no status is before the message')
+  assert.deepEqual(await statusesOf(url, mine), ['sent', 'displayed', 'clicked', 'opened'])
 })
 
 test('a report that is malformed, or has an expired token, is refused and changes nothing', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
 import type { MessageStatus } from '../../src/contract/status.ts'
+import { timestampOf } from '../../src/contract/timestamp.ts'
 import { eraseStatusMeta, forgetStatuses } from '../../src/status/retention.ts'
 import type { Database } from '../../src/store/database.ts'
 import { op, statement } from '../../src/store/statement.ts'
@@ -66,8 +67,8 @@ onEachEngine('a step backwards is recorded and changes no summary', async (t, st
   const message = sent()
   await add(statuses, message)
   const { brand, ref } = message
-  await statuses.recorder.record([{ brand, ref, status: 'clicked', at: '2026-01-01T10:00:05' }])
-  await statuses.recorder.record([{ brand, ref, status: 'displayed', at: '2026-01-01T10:00:01' }])
+  await statuses.recorder.record([{ brand, ref, status: 'clicked', at: timestampOf(Date.now() + 5_000) }])
+  await statuses.recorder.record([{ brand, ref, status: 'displayed', at: timestampOf(Date.now() + 1_000) }])
   const { summary, statuses: all } = await statuses.recorder.read(ref)
   assert.equal(summary, 'clicked')
   assert.deepEqual(

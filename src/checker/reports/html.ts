@@ -1,5 +1,6 @@
 // The report as one self-contained HTML page: a summary, the findings with their evidence, all checks, and a sign-off sheet.
 
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { Level } from '../check.ts'
 import type { Counts, Report, ReportedResult } from '../report-schema.ts'
 import type { Comparison } from './compare.ts'
@@ -198,7 +199,7 @@ function checkRow(results: readonly ReportedResult[]): string {
 
 function footer(report: Report): string {
   const { sent, rules, bellwire_version: version, interface_version: iface } = report
-  return `${sent.requests} requests and ${sent.messages} messages in ${shownSeconds(report)}. Every message has
+  return `${phraseCount(sent.requests, 'request')} and ${phraseCount(sent.messages, 'message')} in ${shownSeconds(report)}. Every message has
 <code>bellwire-check-${escaped(sent.mark)}</code> in its trigger_hash. Checked: ${ruleSetWords[rules]}; version ${escaped(iface)} of the interface.
 Bellwire ${escaped(version)}.`
 }

@@ -1,6 +1,7 @@
 // The report as text, for a terminal.
 
 import { styleText } from 'node:util'
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { Level } from '../check.ts'
 import type { Report, ReportedResult } from '../report-schema.ts'
 import type { Comparison } from './compare.ts'
@@ -23,7 +24,7 @@ export function textReport(report: Report, comparison?: Comparison): string {
     ...countLines(report),
     '',
     styleText([colour, 'bold'], verdictOf(report)),
-    `${url}: ${sent.requests} requests and ${sent.messages} messages in ${shownSeconds(report)}.`,
+    `${url}: ${phraseCount(sent.requests, 'request')} and ${phraseCount(sent.messages, 'message')} in ${shownSeconds(report)}.`,
   ].join('\n')
 }
 

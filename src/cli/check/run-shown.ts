@@ -10,6 +10,7 @@ import { textReport } from '../../checker/reports/text.ts'
 import type { Prepared } from '../../checker/run.ts'
 import type { Outcome, Result } from '../../checker/run-steps.ts'
 import { CliError, exit } from '../exit.ts'
+import { toJson } from '../output.ts'
 import type { createProgress } from '../progress.ts'
 import { collect, commaSeparated, count, firstId } from './option-kinds.ts'
 import { checkReportFiles, readReport, writeReports } from './write-reports.ts'
@@ -91,7 +92,7 @@ function phraseFailure({ check, target, seen = '' }: Result): string {
 export async function publish(report: Report, options: RunOptions, earlier: Report | undefined): Promise<number> {
   const comparison = earlier && compareReports(earlier, report)
   await writeReports(options.report, report, comparison)
-  console.log(options.json ? JSON.stringify(report) : textReport(report, comparison))
+  console.log(options.json ? toJson(report) : textReport(report, comparison))
   return exitCodeOf(report, options.strict)
 }
 

@@ -1,3 +1,4 @@
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { Client } from '../client.ts'
 import type { Progress } from '../progress.ts'
 import { mapInOrder } from '../send/map-in-order.ts'
@@ -70,7 +71,7 @@ export async function importFile(options: {
     summary.unchanged += answer?.unchanged ?? 0
     summary.refused += all.length
     summary.refused_lines.push(...all.slice(0, maxRefusedLines - summary.refused_lines.length))
-    progress.show('importing', batch.bytesRead, bytes, `${summary.records} records`)
+    progress.show('importing', batch.bytesRead, bytes, phraseCount(summary.records, 'record'))
   }
   summary.seconds = Math.round((Date.now() - startedAt) / 100) / 10
   return summary
@@ -82,7 +83,7 @@ export function phraseImport(summary: ImportSummary): string {
   const row = (name: string, count: number, more = ''): string =>
     `  ${name.padEnd(10)} ${count.toLocaleString('en').padStart(12)}${more && `   ${more}`}`
   return [
-    `${file}: ${records.toLocaleString('en')} records, ${tokens.toLocaleString('en')} tokens in ${seconds} s`,
+    `${file}: ${phraseCount(records, 'record')}, ${phraseCount(tokens, 'token')} in ${seconds} s`,
     row('linked', linked),
     ...(moved > 0 ? [row('moved', moved, 'belonged to another user before')] : []),
     ...(unchanged > 0 ? [row('unchanged', unchanged, 'linked already, or changed later')] : []),

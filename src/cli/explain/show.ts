@@ -2,6 +2,7 @@
 
 import { readMessageKey } from '../../contract/message-key.ts'
 import { escapeControls } from '../../runtime/log-text.ts'
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import { textTable } from '../failed/text-table.ts'
 import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
 import type { SideName } from './answers.ts'
@@ -35,7 +36,7 @@ export function phraseLife(life: Life, absences: Absences): string {
 function phrasePlatform(status: NonNullable<Life['platform']>): string {
   const { outcome, attempts, replays, seq, lane, untracked, erased, failed, status: reported } = status
   return [
-    `${outcome}${attempts === undefined ? '' : ` after ${count(attempts, 'attempt')}`}`,
+    `${outcome}${attempts === undefined ? '' : ` after ${phraseCount(attempts, 'attempt')}`}`,
     ...(reported === undefined ? [] : [`${reported} as the operator reported`]),
     `number ${seq} in lane ${lane}`,
     ...(untracked ? ['the answer has no identifier'] : []),
@@ -46,8 +47,8 @@ function phrasePlatform(status: NonNullable<Life['platform']>): string {
 }
 
 function phraseDelivery({ outcome, attempts, uncertain }: NonNullable<Life['operator']>): string {
-  const lost = uncertain === 0 ? '' : `, ${count(uncertain, 'attempt')} without an answer may have arrived`
-  return `${outcome} after ${count(attempts, 'attempt')}${lost}`
+  const lost = uncertain === 0 ? '' : `, ${phraseCount(uncertain, 'attempt')} without an answer may have arrived`
+  return `${outcome} after ${phraseCount(attempts, 'attempt')}${lost}`
 }
 
 const columns = ['TIME', 'SIDE', 'STEP', 'STATE', 'RULE', 'PROCESS', 'DETAILS'].map((title) => ({
@@ -81,7 +82,7 @@ function detailsOf(step: Step): string[] {
     ...(step.provider_id === undefined ? [] : [step.provider_id]),
     ...(provider === undefined || messages === undefined || ms === undefined
       ? []
-      : [`${provider}, ${count(messages, 'message')}, ${phraseTime(ms)}`]),
+      : [`${provider}, ${phraseCount(messages, 'message')}, ${phraseTime(ms)}`]),
     ...(step.by === undefined ? [] : [`by ${step.by}`]),
     ...(reason === undefined ? [] : [reason]),
     ...(status === undefined ? [] : [`HTTP status ${status}`]),
@@ -130,7 +131,5 @@ export function phraseMatches(matches: readonly Match[]): string {
   })
   return textTable(listColumns, rows)
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 const phraseMoment = (ms: number): string => new Date(ms).toISOString()

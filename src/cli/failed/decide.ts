@@ -1,5 +1,6 @@
 // Replays or dismisses failed items: counts them first, asks, and works in steps.
 
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { Client } from '../client.ts'
 import { confirm } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
@@ -46,7 +47,8 @@ export async function decide(
   progress.end()
   if (!options.json) console.log(counted.matching === 0 ? 'No item matches.' : phraseGroups(counted.groups))
   if (options.preview || counted.matching === 0) return counted
-  if (!options.yes) await confirm(`${action === 'replay' ? 'Replay' : 'Dismiss'} ${phraseItems(counted.matching)}?`)
+  if (!options.yes)
+    await confirm(`${action === 'replay' ? 'Replay' : 'Dismiss'} ${phraseCount(counted.matching, 'item')}?`)
   const { perSecond } = options
   const body = { ...selection, ...(perSecond !== undefined && { per_second: perSecond }) }
   let changed = 0
@@ -78,5 +80,3 @@ async function* answersOf(client: Client, action: Action, body: object): AsyncGe
     if (after === undefined) return
   }
 }
-
-const phraseItems = (count: number): string => `${number(count)} ${count === 1 ? 'item' : 'items'}`

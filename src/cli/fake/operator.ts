@@ -1,7 +1,9 @@
 import { Command } from 'commander'
 import type { Arrival } from '../../fake/arrival.ts'
 import { localUrl } from '../../fake/control.ts'
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import { waitForSignal } from '../interruptible.ts'
+import { toJson } from '../output.ts'
 import { explain, port, shownTimeOfDay } from './common.ts'
 
 interface Options {
@@ -35,10 +37,10 @@ async function run({ host, port, key, brand: brands, users, json }: Options): Pr
     apiKey: key,
     brands,
     ...(users !== undefined && { users }),
-    onArrival: (arrival) => console.log(json ? JSON.stringify(arrival) : lineOf(arrival)),
+    onArrival: (arrival) => console.log(json ? toJson(arrival) : lineOf(arrival)),
   }).catch(explain)
   const stopped = waitForSignal()
-  if (json) console.log(JSON.stringify({ event: 'running', url: fake.url, key, brands }))
+  if (json) console.log(toJson({ event: 'running', url: fake.url, key, brands }))
   else console.log(introduction(fake.url, key, brands))
   await stopped
   await fake.close()
@@ -62,7 +64,7 @@ Received requests:
 /** @example '12:01:02.123  push/batch      3 messages  200  fatal forced' */
 function lineOf({ at, endpoint, messages, status, behaviour }: Arrival): string {
   const time = shownTimeOfDay(at)
-  const count = endpoint === 'reconciliation' ? '' : messages.length === 1 ? '1 message' : `${messages.length} messages`
+  const count = endpoint === 'reconciliation' ? '' : phraseCount(messages.length, 'message')
   const columns = [time, endpoint.padEnd(14), count.padEnd(14), String(status ?? 'no answer').padEnd(9)]
   return [...columns, behaviour ? JSON.stringify(behaviour) : ''].join('  ').trimEnd()
 }

@@ -1,8 +1,10 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { localUrl } from '../../fake/control.ts'
 import type { PlatformMessage, PlatformRequest } from '../../fake/platform-request.ts'
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import { CliError, exit } from '../exit.ts'
 import { waitForSignal } from '../interruptible.ts'
+import { toJson } from '../output.ts'
 import { time } from '../time.ts'
 import { explain, port, shownTimeOfDay } from './common.ts'
 
@@ -79,10 +81,10 @@ async function run(options: Options): Promise<void> {
     timeoutMs: timeout,
     ...(amqp !== undefined && { amqp: { url: amqp, queue } }),
     ...(kafka !== undefined && { kafka: { brokers: [kafka], topic } }),
-    onRequest: (request) => console.log(json ? JSON.stringify(request) : shownRequest(request)),
+    onRequest: (request) => console.log(json ? toJson(request) : shownRequest(request)),
   }).catch(explain)
   const stopped = waitForSignal()
-  if (json) console.log(JSON.stringify({ event: 'running', url: fake.url, link_key: linkKey, operator: url, brand }))
+  if (json) console.log(toJson({ event: 'running', url: fake.url, link_key: linkKey, operator: url, brand }))
   else console.log(introduction(fake.url, options))
   try {
     for (const [channel, file] of [
@@ -123,7 +125,7 @@ Requests:
 function shownRequest(request: PlatformRequest): string {
   const { at, direction, endpoint, messages, status, lost, warnings = [], behaviour } = request
   const isSent = direction === 'sent'
-  const counted = messages.length === 1 ? '1 message' : `${messages.length} messages`
+  const counted = phraseCount(messages.length, 'message')
   const columns = [
     shownTimeOfDay(at),
     `${isSent ? '→' : '←'} ${endpoint}`.padEnd(17),

@@ -1,6 +1,7 @@
 // The text of the lanes, as `bellwire lanes` prints it.
 
 import { escapeControls } from '../../runtime/log-text.ts'
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import { durationUnits, phraseDuration } from '../../runtime/phrase-duration.ts'
 import { textTable } from '../failed/text-table.ts'
 
@@ -116,7 +117,7 @@ export function phrasePause({
 }: ListedLane['pauses'][number]): string {
   const part = activity !== undefined ? `activity ${activity}` : action !== undefined ? `action ${action}` : undefined
   const paused = part === undefined ? `the ${scope}` : `${part} of the ${scope}`
-  const heldBack = part === undefined ? '' : `, ${items} ${items === 1 ? 'message' : 'messages'} held back,`
+  const heldBack = part === undefined ? '' : `, ${phraseCount(items ?? 0, 'message')} held back,`
   return `${paused} is paused${heldBack} by ${phraseAuthor(author)}`
 }
 

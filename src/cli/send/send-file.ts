@@ -1,3 +1,4 @@
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import { createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
 import type { Progress } from '../progress.ts'
@@ -102,7 +103,7 @@ async function enqueueAll(
         results.write({ line, id: idOf(texts.get(line) ?? ''), outcome: 'refused', error })
       await results.drain()
     }
-    progress.show('enqueueing', chunk.bytesRead, bytes, `${summary.lines} records`)
+    progress.show('enqueueing', chunk.bytesRead, bytes, phraseCount(summary.lines, 'record'))
   }
   return all
 }

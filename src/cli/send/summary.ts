@@ -1,3 +1,4 @@
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { RecordOutcome } from './outcomes.ts'
 
 export interface Reasons {
@@ -84,9 +85,9 @@ export function phraseSummary(summary: Summary): string {
       ...(sorted.length > 5 ? [`  and ${sorted.length - 5} more reasons`] : []),
     ]
   }
-  const retries = requests_repeated > 0 ? `; ${requests_repeated} requests of this run were retried` : ''
+  const retries = requests_repeated > 0 ? `; ${phraseCount(requests_repeated, 'retried request')} in this run` : ''
   return [
-    `${file}: ${lines.toLocaleString('en')} records in ${seconds} s`,
+    `${file}: ${phraseCount(lines, 'record')} in ${seconds} s`,
     row('successful', successful),
     ...(untracked > 0 ? [row('', untracked, 'untracked: delivered, but the operator returned no identifier')] : []),
     row('failed', failed),

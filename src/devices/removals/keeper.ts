@@ -3,6 +3,7 @@
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import { createLoop } from '../../runtime/loop.ts'
+import { phraseCount } from '../../runtime/phrase-count.ts'
 import { random } from '../../runtime/random.ts'
 import type { Database, Value } from '../../store/database.ts'
 import { op } from '../../store/statement.ts'
@@ -133,7 +134,7 @@ export function createRemovalKeeper({
     const share = Math.round((100 * tally.removals) / tally.sends)
     emit('provider.alert', {
       provider: service,
-      error: `${tally.removals} devices, ${share} % of its sends, were reported dead within ${limits.windowMs / minuteMs} minutes: removals are stopped`,
+      error: `${phraseCount(tally.removals, 'device')}, ${share} % of its sends, were reported dead within ${limits.windowMs / minuteMs} minutes: removals are stopped`,
       remedy: `check that the credential is the right one (bellwire doctor), then confirm: bellwire removals confirm ${service}`,
     })
     loop.wake()
