@@ -11,7 +11,7 @@ import { amqpPublisher } from '../../src/devices/channels/amqp-publisher.ts'
 import { kafkaPublisher } from '../../src/devices/channels/kafka-publisher.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
 import { createLinkChannels } from '../../src/devices/link-channels.ts'
-import { createOutbox } from '../../src/devices/outbox.ts'
+import { createDeviceOutbox } from '../../src/devices/outbox.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../../src/devices/registry.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { on } from '../../src/runtime/events.ts'
@@ -119,13 +119,15 @@ const publishing = {
   subject: {
     /** Fills the outbox before its lane is served. */
     async fill(rows: number) {
-      const waiting = createOutbox({ ...queue, serveLane: () => ({}) as never }, [{ brand: '1', publisher: ours }])
+      const waiting = createDeviceOutbox({ ...queue, serveLane: () => ({}) as never }, [
+        { brand: '1', publisher: ours },
+      ])
       for (let from = 0; from < rows; from += batchSize)
         await database.commit(waiting.publishOps(Array.from({ length: batchSize }, () => eventOf(next++))))
     },
     async publish(rows: number) {
       const done = allSettled(rows)
-      const outbox = createOutbox(queue, [{ brand: '1', publisher: ours }])
+      const outbox = createDeviceOutbox(queue, [{ brand: '1', publisher: ours }])
       const began = performance.now()
       outbox.start()
       await done

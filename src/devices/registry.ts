@@ -2,6 +2,7 @@
 // looks up devices in it. The rule of ownership is in ownership.ts, the SQL in tables.ts.
 
 import { clampTo, justAfter, type Timestamp, timestampOf } from '../contract/timestamp.ts'
+import type { Outbox } from '../queue/outbox.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
@@ -72,11 +73,6 @@ export interface Registry extends DeviceSource {
   restore(filter: RemovalFilter): Promise<number>
 }
 
-/** Returns the operations that publish events; the registry commits them with its own (see outbox.ts). */
-export interface OutboxWriter {
-  publishOps(events: readonly StampedEvent[]): readonly Op[]
-}
-
 export interface RegistryOptions {
   readonly database: Pick<Database, 'commit' | 'read'>
   /** How long revoked() remembers an unlink. Must be longer than any send can take. */
@@ -84,7 +80,8 @@ export interface RegistryOptions {
   readonly now?: () => number
   /** Other processes change the registry too: a device is read once more before a message is sent to it. */
   readonly shared?: boolean
-  readonly outbox?: OutboxWriter | undefined
+  /** Its operations are committed with the events (outbox.ts). */
+  readonly outbox?: Pick<Outbox<StampedEvent>, 'publishOps'> | undefined
   /** Most devices per user. Default: 200. */
   readonly devicesPerUser?: number
 }

@@ -1,7 +1,7 @@
 // The operator's database, with the outboxes of links and statuses.
 
 import { deliveryMigrations } from '../delivery/migrations.ts'
-import { createOutbox, type Outbox } from '../devices/outbox.ts'
+import { createDeviceOutbox } from '../devices/outbox.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../devices/registry.ts'
 import { removalMigrations } from '../devices/removals/tables.ts'
 import { inboxMigrations } from '../inbox/inbox.ts'
@@ -29,7 +29,7 @@ export interface OperatorStore {
   readonly queue: StoredQueue
   readonly registry: Registry
   /** Publishes links and unlinks. */
-  readonly outbox: Outbox
+  readonly outbox: ReturnType<typeof createDeviceOutbox>
   /** Absent: delivery statuses are not recorded. */
   readonly statuses: Statuses | undefined
 }
@@ -38,7 +38,7 @@ export async function openStore(options: OperatorOptions): Promise<OperatorStore
   const { publish = [], status, site } = options
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
   const queue = createQueue(database)
-  const outbox = createOutbox(queue, publish)
+  const outbox = createDeviceOutbox(queue, publish)
   return {
     database,
     queue,
