@@ -12,6 +12,8 @@ export interface NamedUsers {
   readonly blocked?: string
   /** Has no device, so that no push can reach the user. */
   readonly withoutDevice?: string
+  /** Another user of the platform, to whom a device is moved. */
+  readonly other?: string
 }
 
 export type UserName = keyof NamedUsers

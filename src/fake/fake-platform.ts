@@ -10,6 +10,7 @@ import { createHttpClient } from '../checker/http-client.ts'
 import { type Channel, channels } from '../contract/endpoints.ts'
 import { listen } from '../http/http.ts'
 import { chain } from '../http/mount.ts'
+import { openDispatcher } from '../http-client/dispatcher.ts'
 import { createPlatform } from '../platform/create-platform.ts'
 import { operatorApi } from '../providers/operator-api.ts'
 import { createBehaviours } from './behaviours.ts'
@@ -66,7 +67,9 @@ export async function startFakePlatform(options: FakePlatformOptions): Promise<F
   // A request that the platform gives up on is closed here too, shortly afterwards.
   const client = createHttpClient({ ...operator, timeoutMs: timeoutMs + 1_000 })
   const sending = await openSendRequests({ client, behaviours, recorder })
-  const provider = operatorApi({ url: sending.url, apiKey: sending.key })
+  // Under the address of the operator, so that errors and `bellwire explain` name it.
+  const connect = () => openDispatcher(sending.url)
+  const provider = operatorApi({ url: new URL(operator.url).origin, apiKey: sending.key, connect })
   const platform = createPlatform({
     store: 'sqlite::memory:',
     keys: [{ name: 'operator', key, scopes: ['devices', 'enqueue', 'read', 'manage'], brands: [brand] }],

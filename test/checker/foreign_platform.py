@@ -132,7 +132,11 @@ class Devices:
             return 400
 
     def tokens(self, user):
-        return [token for (owner, token), times in self.times.items() if owner == user and self.is_linked(times)]
+        return [token for (owner, token), times in self.times.items() if owner == user and self.is_linked(times) and self.is_latest(token, times)]
+
+    def is_latest(self, token, times):
+        links = [others["link"] for (_, other), others in self.times.items() if other == token and "link" in others]
+        return times["link"] == max(links)
 
     @staticmethod
     def is_linked(times):

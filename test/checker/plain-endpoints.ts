@@ -13,9 +13,12 @@ export const statusSecret = `whsec_${secret.toString('base64')}`
 /** true: the platform does this correctly. */
 export interface EndpointRules {
   checksKeyOf: readonly string[]
+  requiresKey: boolean
   storesLinks: boolean
   appliesUnlinks: boolean
   comparesTimes: boolean
+  movesDevices: boolean
+  unlinksOwnDevices: boolean
   goesOnAfterUnreadable: boolean
   acceptsRepeatedLinks: boolean
   linkStatus: number
@@ -27,6 +30,9 @@ export interface EndpointRules {
   acceptsEarlierStatuses: boolean
   acceptsUnknownIdentifiers: boolean
   checksSignature: boolean
+  requiresSignature: boolean
+  comparesVersion: boolean
+  comparesWholeSignature: boolean
   checksAge: boolean
   unreadableStatusStatus: number
   mostBytes: number
@@ -34,9 +40,12 @@ export interface EndpointRules {
 
 export const correctEndpoints: EndpointRules = {
   checksKeyOf: ['link', 'unlink'],
+  requiresKey: true,
   storesLinks: true,
   appliesUnlinks: true,
   comparesTimes: true,
+  movesDevices: true,
+  unlinksOwnDevices: true,
   goesOnAfterUnreadable: true,
   acceptsRepeatedLinks: true,
   linkStatus: 200,
@@ -48,6 +57,9 @@ export const correctEndpoints: EndpointRules = {
   acceptsEarlierStatuses: true,
   acceptsUnknownIdentifiers: true,
   checksSignature: true,
+  requiresSignature: true,
+  comparesVersion: true,
+  comparesWholeSignature: true,
   checksAge: true,
   unreadableStatusStatus: 400,
   mostBytes: 4 * 1024 * 1024,
@@ -94,6 +106,8 @@ export async function startEndpoints(rules: EndpointRules, knows: (ref: string) 
       const at = rules.comparesTimes ? Date.parse(record.timestamp) : performance.now()
       if (what === 'link') link.linkedAt = Math.max(link.linkedAt, at)
       else if (rules.appliesUnlinks) link.unlinkedAt = Math.max(link.unlinkedAt, at)
+      if (what === 'unlink' && !rules.unlinksOwnDevices)
+        for (const others of users.values()) if (others.has(token)) others.set(token, link)
     }
     return rules.linkStatus
   }
@@ -103,9 +117,15 @@ export async function startEndpoints(rules: EndpointRules, knows: (ref: string) 
     const expected = createHmac('sha256', secret).update(`${id}.${at}.${text}`).digest()
     const isSigned = String(signatures)
       .split(' ')
+      .filter((each) => each.startsWith('v1,') || !rules.comparesVersion)
       .map((each) => Buffer.from(each.slice(3), 'base64'))
-      .some((each) => each.length === expected.length && timingSafeEqual(each, expected))
-    if (rules.checksSignature && !isSigned) return 401
+      .some((each) =>
+        rules.comparesWholeSignature
+          ? each.length === expected.length && timingSafeEqual(each, expected)
+          : each.length > 0 && each.equals(expected.subarray(0, each.length)),
+      )
+    const isExcused = id !== '' && signatures === '' && !rules.requiresSignature
+    if (rules.checksSignature && !isSigned && !isExcused) return 401
     if (rules.checksAge && Math.abs(Date.now() / 1_000 - Number(at)) > 300) return 401
     if (seenCalls.has(String(id)) && !rules.acceptsRepeatedCalls) return 409
     seenCalls.add(String(id))
@@ -122,6 +142,9 @@ export async function startEndpoints(rules: EndpointRules, knows: (ref: string) 
     return rules.statusStatus
   }
 
+  const hasKey = ({ headers: { 'x-api-key': given } }: IncomingMessage): boolean =>
+    given === linkKey || (given === undefined && !rules.requiresKey)
+
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
@@ -129,7 +152,7 @@ export async function startEndpoints(rules: EndpointRules, knows: (ref: string) 
     const [, what] = /^\/v1\/integration\/user\/device\/(link|unlink)$/.exec(request.url ?? '') ?? []
     if (text.length > rules.mostBytes) response.statusCode = 413
     else if (what === undefined) response.statusCode = takeStatuses(request.headers, text)
-    else if (rules.checksKeyOf.includes(what) && request.headers['x-api-key'] !== linkKey) response.statusCode = 401
+    else if (rules.checksKeyOf.includes(what) && !hasKey(request)) response.statusCode = 401
     else response.statusCode = takeLink(what, text)
     response.end('{}')
   })
@@ -140,7 +163,10 @@ export async function startEndpoints(rules: EndpointRules, knows: (ref: string) 
     takeLink,
     devices: (userId) =>
       [...(users.get(userId) ?? [])]
-        .filter(([, { linkedAt, unlinkedAt }]) => linkedAt > unlinkedAt)
+        .filter(([token, { linkedAt, unlinkedAt }]) => {
+          const isLatest = [...users.values()].every((of) => (of.get(token)?.linkedAt ?? 0) <= linkedAt)
+          return linkedAt > unlinkedAt && (isLatest || !rules.movesDevices)
+        })
         .map(([token]) => token)
         .join('\n'),
     stop: () => void server.close(),

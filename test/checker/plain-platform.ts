@@ -44,6 +44,8 @@ export interface Rules {
   outcomes(answer: Answer, sent: readonly Waiting[], mode: Mode): readonly Outcome[]
   pauseMs(attempts: number, answer: Answer): number
   listsFailed(outcome: Outcome): boolean
+  /** Other ids of an answer that enter Failed Actions. */
+  listsOthers(answer: Answer, sent: readonly Waiting[]): readonly string[]
   listRequest(field: string): { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal }
   usesList(text: string, isComplete: boolean): boolean
   /** Whether a record enters the queue. */
@@ -107,6 +109,7 @@ export const correctRules: Rules = {
     return Math.max(retryAfterMs, Math.min(300, 20 * 2 ** (attempts - 1)))
   },
   listsFailed: (outcome) => outcome === 'failed',
+  listsOthers: () => [],
   listRequest: (field) => ({
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': platformKey },
@@ -188,6 +191,7 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
       const [answer] = (await Promise.all(copies)) as [Answer]
       for (const [, ref = ''] of answer.text.matchAll(/"(?:push_id|site_notification_id)":"([^"]+)"/g)) refs.add(ref)
       const outcomes = rules.outcomes(answer, sent, mode)
+      failedActions.push(...rules.listsOthers(answer, sent))
       const settled = new Set<Waiting>()
       for (const [place, each] of sent.entries()) {
         const outcome = outcomes[place] ?? 'retry'

@@ -359,6 +359,14 @@ export const platformMutants: readonly PlatformMutant[] = [
     mutate: () => ({ listsFailed: (outcome) => outcome !== 'successful' }),
   },
   {
+    fault: 'passes each id under failed to Failed Actions',
+    check: 'failed-actions.unknown',
+    mutate: () => ({
+      listsOthers: ({ text }) =>
+        [...text.matchAll(/"id":(\d+),"error":"a message that was not in the batch"/g)].map(([, id = '']) => id),
+    }),
+  },
+  {
     fault: 'requests lists with GET',
     check: 'list.request',
     mutate: (correct) => ({
@@ -471,7 +479,7 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'confirms links before it stores them, and crashes',
     check: 'link.listed',
-    also: ['link.next'],
+    also: ['link.next', 'link.moved'],
     only: ['link', 'status'],
     mutate: changesEndpoints({ storesLinks: false }),
   },
@@ -491,7 +499,7 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'stops at an event that it cannot read',
     check: 'link.next',
-    also: ['link.listed'],
+    also: ['link.listed', 'link.moved'],
     only: ['link', 'status'],
     mutate: changesEndpoints({ goesOnAfterUnreadable: false }),
   },
@@ -520,6 +528,24 @@ export const platformMutants: readonly PlatformMutant[] = [
     mutate: changesEndpoints({ checksKeyOf: [] }),
   },
   {
+    fault: 'lets links without a key pass',
+    check: 'link.key',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ requiresKey: false }),
+  },
+  {
+    fault: 'leaves a device at its former user',
+    check: 'link.moved',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ movesDevices: false }),
+  },
+  {
+    fault: 'unlinks a device of another user',
+    check: 'link.moved',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ unlinksOwnDevices: false }),
+  },
+  {
     fault: 'does not check the key of unlinks',
     check: 'link.key',
     only: ['link', 'status'],
@@ -528,14 +554,13 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'answers statuses with 404',
     check: 'status.accepted',
-    also: ['status.several', 'status.repeated', 'status.backwards', 'status.unknown'],
+    also: ['status.several', 'status.backwards', 'status.unknown'],
     only: ['link', 'status'],
     mutate: changesEndpoints({ statusStatus: 404 }),
   },
   {
     fault: 'takes one status in a call',
     check: 'status.several',
-    also: ['status.repeated'],
     only: ['link', 'status'],
     mutate: changesEndpoints({ acceptsArrays: false }),
   },
@@ -557,6 +582,24 @@ export const platformMutants: readonly PlatformMutant[] = [
     check: 'status.unknown',
     only: ['link', 'status'],
     mutate: changesEndpoints({ acceptsUnknownIdentifiers: false }),
+  },
+  {
+    fault: 'lets a call with an id and a time pass without a signature',
+    check: 'status.signature',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ requiresSignature: false }),
+  },
+  {
+    fault: 'compares only as much of a signature as was sent',
+    check: 'status.signature',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ comparesWholeSignature: false }),
+  },
+  {
+    fault: 'ignores the version of a signature',
+    check: 'status.signature',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ comparesVersion: false }),
   },
   {
     fault: 'does not check signatures',

@@ -69,6 +69,7 @@ test('check platform: a platform that sends nothing is no finding, and exits wit
   const { code, err } = await check(['--patience', '300ms'], 'true')
   assert.equal(code, 2)
   assert.match(err, /could not run: none of the records that were enqueued arrived within 0\.3 s/)
+  assert.match(err, /A batch is sent after its time span: choose a longer --patience/)
   const failing = await check([], 'echo no such queue >&2; exit 3')
   assert.equal(failing.code, 2)
   assert.match(failing.err, /the enqueue command exited with 3: no such queue/)
@@ -148,6 +149,7 @@ test('check platform: links over REST and RabbitMQ, and statuses, with their set
     link_key_file: 'link-key',
     status_secret_file: 'secret',
     devices_command: devices,
+    other_user: 'another-user',
     links: [{ amqp, routing_key: queue }],
   }
   await writeFile(file, JSON.stringify(settings))
@@ -168,7 +170,7 @@ test('check platform: links over REST and RabbitMQ, and statuses, with their set
     [],
   )
   const ids = results.map(({ check: id }) => id)
-  assert.equal(ids.filter((id) => /^(link|status)\./.test(id)).length, 17)
+  assert.equal(ids.filter((id) => /^(link|status)\./.test(id)).length, 18)
   assert.ok(!`${out}${err}`.includes(linkKey))
   await writeFile(join(folder, 'secret'), 'not a secret')
   assert.match((await check(['--file', file])).err, /has no secret: write whsec_/)

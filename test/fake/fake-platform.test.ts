@@ -9,6 +9,7 @@ import { type ChannelModel, connect } from 'amqplib'
 import { Kafka, logLevel } from 'kafkajs'
 import { type FakePlatformOptions, startFakePlatform } from '../../src/fake/fake-platform.ts'
 import type { PlatformRequest } from '../../src/fake/platform-request.ts'
+import { freePort } from '../support/free-port.ts'
 import { kafka, withoutKafka } from '../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../support/services/rabbitmq.ts'
 import { element, keys, post, startOperator, temporary, witness } from '../support/sides.ts'
@@ -50,6 +51,21 @@ async function start(t: TestContext, options: Partial<FakePlatformOptions> = {})
       until(async () => (await requests()).length >= count, { awaited: `${count} requests` }).then(() => requests()),
   }
 }
+
+test('errors name the address of the operator, and no internal one', async (t) => {
+  const operator = `127.0.0.1:${await freePort()}`
+  const { fake, control } = await start(t, { operator: { url: `http://${operator}/api`, key: keys.one.key } })
+  await control('push', [{ user: '1001', title: 'Hello' }])
+  const lanes = await until(
+    async () => {
+      const answer = await fetch(`${fake.url}/admin/lanes`, { headers: { 'x-api-key': linkKey } })
+      const text = await answer.text()
+      return text.includes('operator-api') ? text : undefined
+    },
+    { awaited: 'an error of the lane' },
+  )
+  assert.deepEqual(new Set(lanes.match(/operator-api [^ :]+:\d+/g)), new Set([`operator-api ${operator}`]))
+})
 
 test('short messages become complete records, are sent in one batch, and each shows its outcome and identifier', async (t) => {
   const { control, sent, provider } = await start(t)

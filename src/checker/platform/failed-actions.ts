@@ -4,7 +4,7 @@ import { clock } from '../../runtime/clock.ts'
 import { type Check, checksOf, type Scenario } from '../check.ts'
 import { pause } from '../http-client.ts'
 import type { Message } from '../messages.ts'
-import { expect, NotJudged } from '../verdict.ts'
+import { expect, NotApplicable, NotJudged } from '../verdict.ts'
 import { givenIn, type Lane, type Trace } from './lane.ts'
 import { outcomes } from './replies.ts'
 
@@ -12,12 +12,15 @@ interface Exported {
   readonly trace: Trace
   readonly failed: readonly Message[]
   readonly others: readonly Message[]
+  /** An id that was never enqueued, but is under failed in each answer to a batch. */
+  readonly unknown: Pick<Message, 'idJson'>
   /** The export of the platform: any text with the ids of the failed messages. */
   readonly text: string
 }
 
 const pollMs = 500
-const lists = (text: string, { idJson }: Message): boolean => new RegExp(`(?<!\\d)${idJson}(?!\\d)`).test(text)
+const lists = (text: string, { idJson }: Pick<Message, 'idJson'>): boolean =>
+  new RegExp(`(?<!\\d)${idJson}(?!\\d)`).test(text)
 
 const failedActions: Scenario<Exported, Lane> = {
   scope: 'send',
@@ -29,19 +32,27 @@ const failedActions: Scenario<Exported, Lane> = {
       Message[],
       Message[],
     ]
+    const unknown = { idJson: make.nextId() }
     const trace = await play({
       records: [...delivered, ...failed, ...fatal],
-      reply: (open) =>
-        outcomes(target, open, ({ record, attempt }) =>
+      reply: (open) => {
+        const reply = outcomes(target, open, ({ record, attempt }) =>
           failed.includes(record) ? 'failed' : fatal.includes(record) && attempt === 1 ? 'fatal' : 'successful',
-        ),
+        )
+        const stray = `{"id":${unknown.idJson},"error":"a message that was not in the batch"}`
+        const body = reply.body?.replace(
+          /"failed":\[(?=(.))/,
+          (list, next) => `${list}${stray}${next === ']' ? '' : ','}`,
+        )
+        return { ...reply, ...(body !== undefined && { body }) }
+      },
     })
     const read = facts.failedActions as () => Promise<string>
     let text = await read()
     const until = clock.monotonic() + facts.pace.patience
     for (; clock.monotonic() < until && !failed.every((record) => lists(text, record)); text = await read())
       await pause(pollMs)
-    return { trace, failed, others: [...fatal, ...delivered], text }
+    return { trace, failed, others: [...fatal, ...delivered], unknown, text }
   },
 }
 
@@ -75,6 +86,19 @@ export const failedActionChecks: readonly Check<Lane>[] = checksOf(failedActions
     judge: ({ others, text }) => {
       const wrong = others.find((record) => lists(text, record))
       expect(wrong === undefined, `the delivered message ${wrong?.idJson} is in the export`)
+    },
+  },
+  {
+    id: 'failed-actions.unknown',
+    section: '§2.4, §6.4',
+    row: 10,
+    level: 'should',
+    title: 'A message that was never sent, but is under failed in an answer, is not in Failed Actions.',
+    consequence: 'A person looks for a message that does not exist, or dismisses one of another operator.',
+    remedy: 'Go through the messages that were sent, not through the answer, and ignore unknown ids.',
+    judge: ({ unknown, text }, { target: { mode } }) => {
+      if (mode === 'single') throw new NotApplicable('the answer to a single message has no ids')
+      expect(!lists(text, unknown), `the unknown id ${unknown.idJson} is in the export`)
     },
   },
 ])

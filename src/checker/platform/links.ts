@@ -19,10 +19,15 @@ interface Published {
   readonly repeated: string | undefined
   /** Devices of the user, as the platform lists them. undefined: no command prints them. */
   readonly listed: string | undefined
+  /** The device that is moved to another user: that user's devices, or the reasons why the events were not accepted. */
+  readonly moved: { readonly listed: string | undefined; readonly refused: readonly string[] }
 }
 
-/** removed: linked, then unlinked. late: its unlink arrives before its link. next: linked after an event that cannot be read. */
-const tokenNames = ['removed', 'kept', 'late', 'next'] as const
+/**
+ * removed: linked, then unlinked. late: its unlink arrives before its link. next: linked after an event that cannot be read.
+ * moved: linked, then linked by another user. stays: the same, then unlinked by the first user.
+ */
+const tokenNames = ['removed', 'kept', 'late', 'next', 'moved', 'stays'] as const
 type TokenName = (typeof tokenNames)[number]
 
 const pollMs = 250
@@ -46,7 +51,7 @@ type PublishingChannel = Pick<LinkChannel, 'name' | 'publish'>
 
 async function publishOver(lane: Lane, channel: PublishingChannel, place: number): Promise<Published> {
   const { facts, make } = lane
-  const { normal: user } = facts.users
+  const { normal: user, other = `${user}-2` } = facts.users
   // Some lists show only the first six characters of a token.
   const tokenOf = (name: TokenName): string => {
     const letter = String.fromCharCode(65 + place * tokenNames.length + tokenNames.indexOf(name))
@@ -68,24 +73,39 @@ async function publishOver(lane: Lane, channel: PublishingChannel, place: number
   await channel.publish('link', user, unreadableEvent)
   await publish('link', 'next', 6)
   const repeated = await channel.publish('link', user, recordOf(user, tokens.next, from + 6_000))
-  const listed = await readDevices(lane, [tokens.kept, tokens.next])
+  const moves: (string | undefined)[] = []
+  for (const name of ['moved', 'stays'] as const) {
+    moves.push(await channel.publish('link', user, recordOf(user, tokens[name], from + 7_000)))
+    moves.push(await channel.publish('link', other, recordOf(other, tokens[name], from + 8_000)))
+  }
+  moves.push(await channel.publish('unlink', user, recordOf(user, tokens.stays, from + 9_000)))
+  const moved = {
+    refused: moves.filter((problem) => problem !== undefined),
+    listed: await readDevices(lane, other, [tokens.moved, tokens.stays]),
+  }
+  const listed = await readDevices(lane, user, [tokens.kept, tokens.next])
   for (const name of ['kept', 'next'] as const)
-    await channel.publish('unlink', user, recordOf(user, tokens[name], from + 7_000))
-  return { channel: channel.name, tokens, refused, repeated, listed }
+    await channel.publish('unlink', user, recordOf(user, tokens[name], from + 10_000))
+  for (const name of ['moved', 'stays'] as const)
+    await channel.publish('unlink', other, recordOf(other, tokens[name], from + 10_000))
+  return { channel: channel.name, tokens, refused, repeated, listed, moved }
 }
 
-/** Reads the devices of the user until all of these are listed, then once more after a pause. */
-async function readDevices({ facts }: Lane, expected: readonly string[]): Promise<string | undefined> {
-  const { devices, users, pace } = facts
+/** Reads the devices of a user until all of these are listed, then once more after a pause. */
+async function readDevices(
+  { facts: { devices, pace } }: Lane,
+  user: string,
+  expected: readonly string[],
+): Promise<string | undefined> {
   if (devices === undefined) return undefined
   const until = clock.monotonic() + pace.patience
   while (clock.monotonic() < until) {
-    const text = await devices(users.normal)
+    const text = await devices(user)
     if (expected.every((token) => isListed(text, token))) break
     await pause(pollMs)
   }
   await pause(pace.quiet)
-  return devices(users.normal)
+  return devices(user)
 }
 
 const isListed = (text: string, token: string): boolean => text.includes(token.slice(0, 6))
@@ -168,6 +188,25 @@ const publishedChecks = checksOf(published, [
     judge: (all) => expectDevice(all, 'late', 'absent', 'a link with an earlier timestamp than its unlink was applied'),
   },
   {
+    id: 'link.moved',
+    section: '§4.3',
+    row: 20,
+    level: 'decision',
+    needs: list,
+    title:
+      'A device that another user links is a device of that user alone, also after a later unlink of the former user.',
+    consequence: 'The pushes of one person, with their data, reach another person.',
+    remedy: 'Let a token belong to the user of its latest link. Apply an unlink only to the links of its own user.',
+    judge: (all) => {
+      for (const { channel, tokens, listed = '', moved } of all) {
+        if (moved.refused.length > 0) throw new NotJudged(`${channel}: an event was not accepted: ${moved.refused[0]}`)
+        expect(!isListed(listed, tokens.moved), `${channel}: the device is still listed for the former user`)
+        for (const token of [tokens.moved, tokens.stays])
+          expect(isListed(moved.listed ?? '', token), `${channel}: the device is not listed for its new user`)
+      }
+    },
+  },
+  {
     id: 'link.next',
     section: '§4.3',
     row: 22,
@@ -213,6 +252,7 @@ const refusals: Scenario<Refusals, Lane> = {
     ] as const) {
       unreadable.push(await call({ label: `${name} that is not JSON`, path, body: unreadableEvent }))
       wrongKey.push(await call({ label: `${name} with another key`, path, key: 'other', body }))
+      wrongKey.push(await call({ label: `${name} without a key`, path, key: 'none', body }))
     }
     return { unreadable, wrongKey }
   },
@@ -241,7 +281,7 @@ const refusalChecks = checksOf(refusals, [
     section: '§5',
     row: 15,
     level: 'decision',
-    title: 'A link or an unlink with a wrong API key is answered with status 401 or 403.',
+    title: 'A link or an unlink with a wrong API key, or without one, is answered with status 401 or 403.',
     consequence: 'Anybody can link their own device to any user and read the pushes, or stop the pushes of a user.',
     remedy: 'Compare the API key before you read the body, on each of these endpoints.',
     judge: ({ wrongKey }) => {

@@ -43,6 +43,7 @@ export const platformPreparationTable = group(
     folder: path({ ...optional, help: 'Where the files of records are written.' }),
     brand: brand({ ...optional, help: 'The brand_id of all records.' }),
     user: text({ ...optional, help: 'The user_id of all records.' }),
+    other_user: text({ ...optional, help: 'Another user, to whom a device is moved.' }),
     message: json({ ...optional, help: 'The content and the target of the records, beside activity.' }),
     features: list(oneOf(...sendFeatures)({ help: 'An endpoint.' }), {
       ...optional,

@@ -19,6 +19,7 @@ export interface PlatformSettings extends EnqueueOptions {
   readonly port: number
   readonly brand: string
   readonly user: string
+  readonly otherUser?: string
   readonly patience: number
   readonly quiet: number
   readonly rules: RuleSet
@@ -88,11 +89,11 @@ export async function factsOf(
   prepareTerminal: () => void,
 ): Promise<Facts> {
   const { brand, user, message, batchMax, batchSpan, platformTimeout, patience, quiet } = settings
-  const { failedCommand, reconcileCommand, restartCommand, devicesCommand, links } = settings
+  const { failedCommand, reconcileCommand, restartCommand, devicesCommand, links, otherUser: other } = settings
   const platform = await platformOf(settings)
   return {
     brand,
-    users: { normal: user },
+    users: { normal: user, ...(other !== undefined && { other }) },
     known: {},
     content: message,
     batchMax: batchMax ?? defaultBatch,

@@ -50,6 +50,7 @@ export function checkPlatformCommand(): Command {
     .option('--folder <folder>', 'where the files of records are written; default: a temporary folder')
     .option('--brand <number>', `the brand_id of all records; default: ${defaults.brand}`, digits)
     .option('--user <id>', `the user_id of all records; default: ${defaults.user}`)
+    .option('--other-user <id>', 'another user, to whom a device is moved; default: the one of --user with -2')
     .option(
       '--features <list>',
       `the endpoints that the platform must use: ${sendFeatures.join(',')}`,
