@@ -7,7 +7,8 @@
 //
 // The last line distinguishes a complete list from a truncated one.
 
-import { type AddressOptions, type CallRequest, createCaller } from '../http-client/caller.ts'
+import { describeStatus } from '../contract/describe-status.ts'
+import { type AddressOptions, type CallRequest, createCaller, type OpenAnswer } from '../http-client/caller.ts'
 import type { AttributeSource, Field, LookUp, Snapshot } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -36,17 +37,17 @@ export function httpSource(options: HttpOptions): AttributeSource {
     const request = { ...requestOf({ brand, fields: requested, users }), most: maxAnswerBytes, deadline, signal }
     const answered = await caller.call(request)
     if ('lost' in answered) throw answered.lost
-    demand200(answered.status)
+    demand200(answered)
     if (answered.cut) throw new Error(`${url} sent an answer of more than ${maxAnswerBytes} bytes`)
     const answer = parseJson(answered.body.toString(), url) as Partial<Record<Field, unknown>> | null
     return new Map(requested.map((field) => [field, new Set(userIds(answer?.[field], field, url))]))
   }
 
   async function all(brand: string, field: Field, { signal }: { signal: AbortSignal }): Promise<Snapshot> {
-    const { status, body, end } = await caller.open({ ...requestOf({ brand, field }), signal })
-    if (status !== 200) end()
-    demand200(status)
-    const lines = linesOf(body, url)
+    const opened = await caller.open({ ...requestOf({ brand, field }), signal })
+    if (opened.status !== 200) opened.end()
+    demand200(opened)
+    const lines = linesOf(opened.body, url)
     const first = await lines.next()
     const head = first.done ? undefined : (parseJson(first.value, url) as { timestamp?: unknown } | null)
     if (typeof head?.timestamp === 'string') return { timestamp: head.timestamp, chunks: chunksOf(ids(lines)) }
@@ -54,8 +55,8 @@ export function httpSource(options: HttpOptions): AttributeSource {
     throw new Error(`${url} did not start its list with {"timestamp": …}`)
   }
 
-  function demand200(status: number): void {
-    if (status !== 200) throw new Error(`${url} answered ${status}; expected 200`)
+  function demand200({ status, headers }: Pick<OpenAnswer, 'status' | 'headers'>): void {
+    if (status !== 200) throw new Error(`${url} answered ${describeStatus(status, headers.location)}; expected 200`)
   }
 
   async function* ids(lines: AsyncGenerator<string>): AsyncGenerator<string> {

@@ -165,7 +165,7 @@ interface Arrived {
 
 /** Drops everything that is not needed, so that a waiting message occupies little memory. */
 function toArrived(
-  { deliveryTag, type, headers = {}, body }: AsyncMessage,
+  { deliveryTag, type, contentEncoding, headers = {}, body }: AsyncMessage,
   { name, deliveryLimit }: Subscription,
 ): Arrived {
   const failedDeliveries = Number(headers['x-delivery-count'] ?? 0)
@@ -173,6 +173,7 @@ function toArrived(
     type: type?.slice(0, mostTypeBytes),
     ...readTraceparent(headers.traceparent),
     body: body as Buffer,
+    ...(contentEncoding && { encoding: contentEncoding.slice(0, mostTypeBytes) }),
     from: name,
     ...(failedDeliveries > deliveryLimit && { failedDeliveries }),
   }

@@ -11,6 +11,8 @@ export interface Received {
   readonly body: Uint8Array
   /** The size of the message, if `body` is only its beginning: see truncate(). */
   readonly bytes?: number
+  /** AMQP: the message property `content_encoding`, such as gzip. The body is not decoded. */
+  readonly encoding?: string
   /** Where the message came from, for people to read: 'kafka device-links.1/2 at 17'. */
   readonly from: string
   /** AMQP: the failed deliveries of this message, if they exceed the delivery limit and the broker delivers it nevertheless. */

@@ -6,5 +6,7 @@ export function messageOf(error: unknown): string {
 function reasons(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)]
   const inner = (error as Partial<AggregateError>).errors ?? []
-  return [error.message, ...inner.flatMap(reasons), ...(error.cause === undefined ? [] : reasons(error.cause))]
+  // The client of RabbitMQ names the method of a closed channel before the reason, and does not know each method.
+  const message = error.message.replace(/^undefined: /, '')
+  return [message, ...inner.flatMap(reasons), ...(error.cause === undefined ? [] : reasons(error.cause))]
 }

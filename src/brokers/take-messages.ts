@@ -58,7 +58,10 @@ export function takeMessages<Value>({ read, brand: ofAll, commit, park, onParked
     const messages = received.map(truncate)
     const readings = messages.map((message): Read => {
       const reading = readAny(message, read)
-      return 'value' in reading ? reading : parked(message, reading.invalid, reading)
+      if ('value' in reading) return reading
+      const { encoding } = message
+      const hint = encoding === undefined ? '' : `; its content_encoding is ${encoding}: send it without a coding`
+      return parked(message, reading.invalid + hint, reading)
     })
     try {
       await commitAll(readings)

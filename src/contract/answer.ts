@@ -2,6 +2,7 @@
 // Pure functions, used by the operator, the platform and all code that explains a decision.
 
 import { readBatchBody } from './batch-body.ts'
+import { describeStatus } from './describe-status.ts'
 import { type Channel, identifierOf } from './endpoints.ts'
 import { idText } from './ids.ts'
 import type { Category, Evidence, Failed, Fatal, Outcome, Reason } from './outcome.ts'
@@ -18,6 +19,8 @@ export interface WireAnswer {
   /** The header Retry-After, and the time of its arrival in epoch milliseconds, to interpret an HTTP date. */
   readonly retryAfter?: string | undefined
   readonly now?: number
+  /** The header Location. */
+  readonly location?: unknown
 }
 
 /**
@@ -35,7 +38,7 @@ export function readSingleAnswer(wire: WireAnswer): Outcome {
     return { category: 'successful', ref, rule: `§7.1 ${status}`, answer }
   }
   const rule = `§7.1 ${status}`
-  const text = error ?? `the operator answered ${status}`
+  const text = error ?? `the operator answered ${describeStatus(status, wire.location)}`
   const wait = retryAfterOf(wire) ?? (status === 429 ? 0 : undefined)
   const evidence = { rule, answer, ...(wait !== undefined && { retryAfterMs: wait }) }
   const why = reasonOf(status, reason)
@@ -69,7 +72,9 @@ export function readBatchAnswer(wire: WireAnswer & { readonly ids: readonly stri
   const { channel, ids, status } = wire
   const wait = retryAfterOf(wire)
   if (status !== 200) {
-    const error = readSingleBody(wire.body, channel).error ?? `the operator answered the batch with ${status}, not 200`
+    const described = describeStatus(status, wire.location)
+    const error =
+      readSingleBody(wire.body, channel).error ?? `the operator answered the batch with ${described}, not 200`
     const blame = splittable.has(status) ? 'call' : 'provider'
     const evidence = { rule: `§7.2.1 ${status}`, answer: excerptOf(wire) }
     return sameForAll(ids, fatal(blame, reasonOf(status), error, evidence, wait))

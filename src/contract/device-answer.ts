@@ -1,5 +1,6 @@
 // Row 19: maps the answer to a link, an unlink or a delivery status (row 24) to the sender's outcome.
 
+import { describeStatus } from './describe-status.ts'
 import type { Fatal, Outcome, Reason } from './outcome.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { shortened } from './storable.ts'
@@ -10,6 +11,8 @@ export interface DeviceWireAnswer {
   /** The header Retry-After, and the time of its arrival in epoch milliseconds, to interpret an HTTP date. */
   readonly retryAfter?: string | undefined
   readonly now?: number
+  /** The header Location. */
+  readonly location?: unknown
   /** The row of docs/open-points.md that the rule names. Default: 19. */
   readonly row?: number
 }
@@ -27,11 +30,11 @@ const unavailable: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
  *
  * @example readDeviceAnswer({ status: 400, body: '{"error":"no such user"}' }) // failed: no such user
  */
-export function readDeviceAnswer({ status, body, retryAfter, now, row = 19 }: DeviceWireAnswer): Outcome {
+export function readDeviceAnswer({ status, body, retryAfter, now, location, row = 19 }: DeviceWireAnswer): Outcome {
   const rule = `row ${row}: ${status}`
   const answer = shortened(body)
   if (status >= 200 && status <= 299) return { category: 'successful', rule, answer }
-  const error = errorIn(body) ?? `the platform answered ${status}`
+  const error = errorIn(body) ?? `the platform answered ${describeStatus(status, location)}`
   if (refusals.has(status))
     return { category: 'failed', reason: status === 413 ? 'too_large' : 'rejected', error, rule, answer }
   const waitMs = retryAfterMs(retryAfter, now)

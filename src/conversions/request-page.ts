@@ -1,5 +1,6 @@
 // Row 24, polling: requests a page of statuses from the operator.
 
+import { describeStatus } from '../contract/describe-status.ts'
 import { retryAfterHeader, statusPagePath } from '../contract/endpoints.ts'
 import { retryAfterMs } from '../contract/retry-after.ts'
 import { type ReadStatusPage, readRestart, readStatusPage } from '../contract/status-page.ts'
@@ -53,7 +54,7 @@ export async function requestPage({ operator, after, timeoutMs, signal }: PageRe
   if (status === 200) return pageOf(body)
   if (status === 410) return restartOf(body)
   throw new PageRefused(
-    `status ${status}: ${shortened(body.toString(), 300)}`,
+    `status ${describeStatus(status, headers.location)}: ${shortened(body.toString(), 300)}`,
     retryAfterMs(headers[retryAfterHeader], clock.now()),
   )
 }

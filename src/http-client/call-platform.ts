@@ -43,6 +43,7 @@ export async function callPlatform(
     body: body.toString(),
     retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
     now,
+    location: answered.location,
     ...(row !== undefined && { row }),
   })
 }

@@ -1,5 +1,6 @@
 // The check of an operator for `bellwire doctor`: sends an empty batch instead of a message.
 
+import { describeStatus } from '../contract/describe-status.ts'
 import { shortened } from '../contract/storable.ts'
 import type { Caller } from '../http-client/caller.ts'
 import type { Check } from '../runtime/check.ts'
@@ -34,11 +35,19 @@ export async function checkOperator(
       },
     ]
   const { status, body, headers } = answer
+  const described = describeStatus(status, headers.location)
   const clockReport = clockCheck(origin, headers.date, clock.now())
-  return [judge(origin, path, mode, status, body.toString()), ...(clockReport ? [clockReport] : [])]
+  return [judge(origin, path, mode, status, described, body.toString()), ...(clockReport ? [clockReport] : [])]
 }
 
-function judge(origin: string, path: string, mode: 'single' | 'batch', status: number, text: string): Check {
+function judge(
+  origin: string,
+  path: string,
+  mode: 'single' | 'batch',
+  status: number,
+  described: string,
+  text: string,
+): Check {
   if (status === 200 && isEmptyAnswer(text)) return { ok: true, description: `${origin} answers and accepts the key` }
   if (status === 401 || status === 403)
     return {
@@ -52,7 +61,7 @@ function judge(origin: string, path: string, mode: 'single' | 'batch', status: n
       ok: true,
       description: `${origin} answers (${status}); without a batch endpoint the key cannot be checked`,
     }
-  const answered = `${origin} answers an empty batch with ${status}: ${shortened(text, 200)}`
+  const answered = `${origin} answers an empty batch with ${described}: ${shortened(text, 200)}`
   if (status === 404 || status === 405)
     return { ok: false, description: answered, remedy: `check the path of url: the operator must serve POST ${path}` }
   return {

@@ -118,9 +118,16 @@ function wireOf({ status, headers, body }: Exclude<Exchanged, { lost: Error }>):
   body: Buffer
   retryAfter: string | undefined
   now: number
+  location: unknown
 } {
   const retryAfter = headers[retryAfterHeader]
-  return { status, body, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined, now: clock.now() }
+  return {
+    status,
+    body,
+    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+    now: clock.now(),
+    location: headers.location,
+  }
 }
 
 /** The outcome without a complete answer (row 8). The connection is to blame, not a message, so the batch is not split. */

@@ -1,5 +1,6 @@
 // Sends POST {base_url}/reconciliation (§4.1) and returns the answer as a stream of chunks.
 
+import { describeStatus } from '../contract/describe-status.ts'
 import { apiKeyHeaders, reconciliation } from '../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../contract/records.ts'
 import { shortened } from '../contract/storable.ts'
@@ -86,7 +87,11 @@ export async function requestList(request: ListRequest): Promise<ListResponse> {
       }),
     )
     if (status === 501) return { chunks: undefined, close }
-    if (status !== 200) throw new AnswerRefused('status', `${status} ${await readBeginning(chunksOf(body))}`.trim())
+    if (status !== 200)
+      throw new AnswerRefused(
+        'status',
+        `${describeStatus(status, headers.location)} ${await readBeginning(chunksOf(body))}`.trim(),
+      )
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity')
       throw new AnswerRefused(

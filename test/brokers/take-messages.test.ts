@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { mostMessageBytes, type Received, readTraceparent, truncate } from '../../src/brokers/consumer.ts'
 import type { Parked } from '../../src/brokers/parked.ts'
+import { messageOf } from '../../src/brokers/reasons.ts'
 import { takeMessages } from '../../src/brokers/take-messages.ts'
 
 const message = (body: string, more: Partial<Received> = {}): Received => ({
@@ -38,6 +40,18 @@ test('a message whose reader throws is parked, and the others are stored', async
     parked.map(({ reason }) => reason),
     ['reading the message failed: a fault of ours'],
   )
+})
+
+test('a message that cannot be read because of its coding is parked with the name of the coding', async () => {
+  const { take, parked } = takeInto((each) => JSON.parse(textOf(each)))
+  const gzip = gzipSync('{"a":1}')
+  await take([message('', { body: gzip, encoding: 'gzip' }), message('"read"', { encoding: 'gzip' })])
+  assert.equal(parked.length, 1)
+  assert.match(parked[0]?.reason ?? '', /; its content_encoding is gzip: send it without a coding$/)
+})
+
+test('the reason of a closed channel has no name of an unknown method', () => {
+  assert.equal(messageOf(new Error('undefined: PRECONDITION_FAILED - timeout')), 'PRECONDITION_FAILED - timeout')
 })
 
 test('a message that was delivered too often is parked and not read', async () => {

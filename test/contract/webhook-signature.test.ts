@@ -29,6 +29,13 @@ test('a signature of the published package is accepted, with either of two live 
   assert.match(webhookProblem([otherKey], headers, body, now) as string, /does not match/)
 })
 
+test('a call with the header names of another scheme is refused with the right names', () => {
+  const now = Date.now()
+  const named = Object.entries(signWebhook([key], 'msg_1', body, now))
+  const headers = Object.fromEntries(named.map(([name, value]) => [name.replace('webhook-', 'svix-'), value]))
+  assert.match(webhookProblem([key], headers, body, now) as string, /webhook-id, webhook-timestamp, webhook-signature/)
+})
+
 test('a changed body, id or timestamp, an old or future timestamp, and missing headers are refused', () => {
   const now = 1_800_000_000_000
   const headers = signWebhook([key], 'msg_1', body, now)

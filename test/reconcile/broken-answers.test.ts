@@ -235,7 +235,7 @@ const broken: readonly {
     title: 'a redirect',
     sends: (socket) => socket.end('HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n'),
     why: 'status',
-    message: /^302$/,
+    message: /^302, a redirect to http:\/\/127\.0\.0\.1:1\/$/,
   },
   {
     title: 'an answer that is not HTTP',

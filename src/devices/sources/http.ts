@@ -1,3 +1,4 @@
+import { describeStatus } from '../../contract/describe-status.ts'
 import { type AddressOptions, type Caller, createCaller } from '../../http-client/caller.ts'
 import { clock } from '../../runtime/clock.ts'
 import type { DeviceSource, LookUp } from '../device-source.ts'
@@ -36,7 +37,8 @@ export function httpDevices(options: HttpDevices): DeviceSource {
       signal,
     })
     if ('lost' in answer) throw answer.lost
-    if (answer.status !== 200) throw new Error(`${name} answered ${answer.status}; expected 200`)
+    if (answer.status !== 200)
+      throw new Error(`${name} answered ${describeStatus(answer.status, answer.headers.location)}; expected 200`)
     if (answer.cut) throw new Error(`${name} sent an answer of more than ${maxAnswerBytes} bytes`)
     return devicesIn(answer.body.toString())
   }
