@@ -16,5 +16,6 @@ const side =
     ? createOperator(await readOperatorOptions(file))
     : createPlatform(await readPlatformOptions(file))
 await side.start()
-const server = createServer(chain(side.handler, side.admin.handler))
+// Longer than any pause between two requests of a client of the proof.
+const server = createServer({ keepAliveTimeout: 72_000 }, chain(side.handler, side.admin.handler))
 server.listen(0, '127.0.0.1', () => emit('server.listening', { side: name, url: originOf(server) }))

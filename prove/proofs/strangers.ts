@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { constants, getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { type Latency, measureLatency, quantile, type Sample } from '../harness/latency.ts'
 import { memoryOf } from '../harness/process.ts'
-import type { Proof } from '../harness/proof.ts'
+import type { Proof, ProofOptions } from '../harness/proof.ts'
 import { type Attack, attacks, pushForty } from './strangers/attacks.ts'
 import { activity, type Kind, startTarget, type Target } from './strangers/target.ts'
 
@@ -45,7 +46,8 @@ export const strangers: Proof = {
     const priority = getPriority()
     if (!small) setPriority(constants.priority.PRIORITY_LOW)
     try {
-      const attackKind = (kind: Kind): Promise<Attacked> => attackTarget(kind, join(folder, kind), small, signal)
+      const attackKind = (kind: Kind): Promise<Attacked> =>
+        attackTarget(kind, { folder: join(folder, kind), small, print }, signal)
       // The small size measures no latency.
       const attacked = small
         ? await Promise.all(kinds.map(attackKind))
@@ -84,7 +86,11 @@ interface Attacked {
 const kinds = ['command', 'mounted'] as const
 
 /** Starts both sides in this way, and tries the attacks one after the other. */
-async function attackTarget(kind: Kind, folder: string, small: boolean, signal: AbortSignal): Promise<Attacked> {
+async function attackTarget(
+  kind: Kind,
+  { folder, small, print }: ProofOptions,
+  signal: AbortSignal,
+): Promise<Attacked> {
   const target = await startTarget(folder, kind, small, signal)
   const latency = await startBystander(target, signal)
   const chosen = attacks.filter(
@@ -93,7 +99,12 @@ async function attackTarget(kind: Kind, folder: string, small: boolean, signal: 
   const results: AttackResult[] = []
   try {
     await warmUp(target, latency)
-    for (const attack of chosen) results.push({ kind, ...(await tryAttack(attack, target, latency, signal)) })
+    for (const attack of chosen) {
+      const result = { kind, ...(await tryAttack(attack, target, latency, signal)) }
+      results.push(result)
+      // A full run takes long.
+      if (!small) print(`${kind}: ${attack.name}: ${result.wrong ?? 'refused'}`)
+    }
     return { results, pushes: latency.samples }
   } finally {
     await latency.stop()
@@ -142,7 +153,7 @@ async function tryOnce(attack: Attack, target: Target, latency: Latency, signal:
     do await attack.run(target, signal)
     while (!small && latency.samples.length < from + count)
   } catch (error) {
-    if (!(error instanceof assert.AssertionError)) throw error
+    if (!(error instanceof assert.AssertionError)) throw new Error(`${attack.name}: ${inspect(error)}`)
     wrong = error.message.split('\n', 1)[0] as string
   }
   const during = latency.samples.slice(from)

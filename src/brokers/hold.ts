@@ -8,6 +8,8 @@ import { messageOf } from './reasons.ts'
 
 const storeBackoff = { firstMs: 200, mostMs: 10_000 }
 const brokerBackoff = { firstMs: 200, mostMs: 5_000 }
+/** An outage of the store is reported at its beginning, and then at this interval. */
+const reportEveryMs = 60_000
 
 export interface Hold {
   status(): ConsumerStatus
@@ -25,6 +27,8 @@ export interface Hold {
 /** @param channel the name of the consumer, for events */
 export function createHold(channel: string): Hold {
   let status: ConsumerStatus = { state: 'connecting', since: clock.now() }
+  /** When the outage of the store was last reported. */
+  let reportedAt: number | undefined
   const enter = (state: ConsumerStatus['state'], error?: string): void => {
     const { lastError = error } = error === undefined ? status : {}
     const since = state === status.state ? status.since : clock.now()
@@ -39,6 +43,7 @@ export function createHold(channel: string): Hold {
         try {
           await take(received)
           if (attempt > 1) {
+            reportedAt = undefined
             enter('consuming')
             emit('channel.released', { channel })
           }
@@ -46,7 +51,10 @@ export function createHold(channel: string): Hold {
         } catch (error) {
           const inMs = retryIn(attempt, storeBackoff, storeBackoff.firstMs)
           enter('held', messageOf(error))
-          emit('channel.held', { channel, messages: received.length, error: messageOf(error), inMs })
+          if (reportedAt === undefined || clock.monotonic() - reportedAt >= reportEveryMs) {
+            reportedAt = clock.monotonic()
+            emit('channel.held', { channel, messages: received.length, error: messageOf(error), inMs })
+          }
           await sleep(inMs, signal)
         }
       }

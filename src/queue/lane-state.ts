@@ -43,13 +43,15 @@ export async function readLaneState(
   const isPaused = controls.some(({ kind }) => kind === 'pause') || session?.controls.pause !== undefined
   const { hold, lastError } = session?.dispatcher ?? {}
   const steady = clock.steady()
+  const { outage } = database
   return {
     name,
     waiting: items,
     oldestAgeMs: oldest === null ? 0 : Math.max(0, now - oldest),
     owned: session !== undefined,
-    state: isPaused ? 'paused' : !session ? 'elsewhere' : hold ? 'held' : 'running',
+    state: isPaused ? 'paused' : !session ? 'elsewhere' : hold || outage !== undefined ? 'held' : 'running',
     heldForMs: hold ? steady - hold.since : 0,
+    ...(outage !== undefined && { heldReason: `the store can store nothing: ${outage}` }),
     ...(hold && { heldReason: hold.reason, nextTryAt: now + Math.max(0, hold.until - steady) }),
     inFlight: session?.dispatcher.inFlight ?? 0,
     controls,

@@ -97,7 +97,7 @@ export interface LaneState {
   readonly oldestAgeMs: number
   /** Whether this process owns the lane. */
   readonly owned: boolean
-  /** held: the provider is unavailable and is probed. paused: until a person resumes the lane. elsewhere: another process owns it. */
+  /** held: the provider is unavailable and is probed, or the store can store nothing. paused: until a person resumes the lane. elsewhere: another process owns it. */
   readonly state: 'running' | 'held' | 'paused' | 'elsewhere'
   readonly heldForMs: number
   /** Why a held lane is held, in the words of the answer. */

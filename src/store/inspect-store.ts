@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path'
 import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
+import { phraseCount } from '../runtime/phrase-count.ts'
 import { readableByAll } from '../runtime/readable-by-all.ts'
 import { freeBytesOf } from './disk-free.ts'
 import { configOf, type PostgresConfig } from './postgres-address.ts'
@@ -175,10 +176,15 @@ const selectState = `
   select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_is_in_recovery() as standby,
     has_database_privilege(current_database(), 'create') as may_create,
+    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+      - (select count(*) from pg_stat_activity a where a.backend_type = 'client backend')::int as free,
     current_setting('transaction_read_only') = 'on' as read_only, current_setting('fsync') = 'off' as unsafe,
     (select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = coalesce($1, current_schema())) as may_use,
     (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = coalesce($1, current_schema()) and c.relkind = 'r') as bytes`
+
+/** One writes, one flushes, one listens, and four read. */
+const connectionsOfProcess = 7
 
 interface ServerState {
   readonly number: number
@@ -186,6 +192,8 @@ interface ServerState {
   readonly now: number
   readonly standby: boolean
   readonly read_only: boolean
+  /** Connections that are not in use. */
+  readonly free: number
   /** fsync is off: a power cut may destroy the database. */
   readonly unsafe: boolean
   readonly may_create: boolean
@@ -202,7 +210,8 @@ const remedies: Readonly<Record<string, string>> = {
   '53300': 'the server has no free connections: raise max_connections, or close unused ones',
 }
 
-function judgeServer(where: string, schema: string | undefined, state: ServerState): readonly StoreFinding[] {
+/** @example judgeServer('PostgreSQL at db:5432/x', undefined, state) // [{ ok: true, description: '…' }] */
+export function judgeServer(where: string, schema: string | undefined, state: ServerState): readonly StoreFinding[] {
   if (state.number < 150_000)
     return [{ ok: false, description: `${where} is version ${state.name}`, remedy: 'Bellwire needs 15 or later' }]
   if (state.standby)
@@ -248,6 +257,16 @@ function judgeServer(where: string, schema: string | undefined, state: ServerSta
             warning: true as const,
             description: `${where} runs with fsync = off: a power cut loses acknowledged messages and may destroy the database`,
             remedy: 'set fsync = on',
+          },
+        ]
+      : []),
+    ...(state.free < connectionsOfProcess
+      ? [
+          {
+            ok: true,
+            warning: true as const,
+            description: `${where} has ${phraseCount(Math.max(0, state.free), 'free connection')}; each process uses up to ${connectionsOfProcess}`,
+            remedy: remedies['53300'] as string,
           },
         ]
       : []),

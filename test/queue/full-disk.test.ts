@@ -29,8 +29,12 @@ test('while outcomes cannot be stored, no call starts: a kill would repeat at mo
   const outcomes = await queue.readOutcomes(enqueued.map(({ seq }) => seq))
   const stored = outcomes.filter(({ category }) => category === 'successful').length
   assert.ok(sent.length - stored <= 4, `${sent.length} sent, ${stored} stored`)
+  const { state, heldReason } = await service.state()
+  assert.equal(state, 'held', 'a lane whose outcomes cannot be stored does not run')
+  assert.match(heldReason ?? '', /the store can store nothing: .*full/)
   disk.free()
   await waitUntilSettled(queue, enqueued)
+  assert.equal((await service.state()).state, 'running')
   assert.equal(sent.length, 500, 'no message is sent twice')
 })
 

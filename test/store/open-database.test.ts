@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { messageMigrations } from '../../src/delivery/messages.ts'
 import { requestMigrations } from '../../src/delivery/requests.ts'
-import { judgeFileSystem } from '../../src/store/inspect-store.ts'
+import { judgeFileSystem, judgeServer } from '../../src/store/inspect-store.ts'
 import { openDatabase } from '../../src/store/open-database.ts'
 import { configOf } from '../../src/store/postgres-address.ts'
 import { explainConnectError } from '../../src/store/postgres-errors.ts'
@@ -74,4 +74,14 @@ test('a missing password is named, with the remedy', () => {
 test('doctor: a SQLite file on a network file system is a problem', () => {
   assert.deepEqual(judgeFileSystem('/mnt', 0xef53), [])
   assert.match(judgeFileSystem('/mnt', 0x6969)[0]?.description ?? '', /network file system \(NFS\)/)
+})
+
+test('doctor warns when PostgreSQL has no room for the connections of another process', () => {
+  const state = { number: 180_000, name: '18', now: Date.now(), standby: false, read_only: false, unsafe: false }
+  const server = { ...state, may_create: true, may_use: true, bytes: 0 }
+  const warnings = (free: number) =>
+    judgeServer('PostgreSQL', undefined, { ...server, free }).filter(({ warning }) => warning)
+  assert.deepEqual(warnings(7), [])
+  assert.match(warnings(1)[0]?.description ?? '', /has 1 free connection; each process uses up to 7/)
+  assert.match(warnings(-2)[0]?.remedy ?? '', /raise max_connections/)
 })
