@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { OwnDeviceRecord } from '../contract/device-events.ts'
 import {
+  brandInJson,
   brandNumber,
   closed,
   json,
@@ -38,13 +39,7 @@ const maxPageSize = 1_000
 
 const brandSays = 'The number of the brand. Optional for a key that is bound to one brand.'
 const brandInQuery = Type.Optional(brandNumber(brandSays))
-const brandInBody = Type.Optional(
-  Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()], {
-    title: 'the number of a brand',
-    examples: ['1'],
-    description: brandSays,
-  }),
-)
+const brandInBody = Type.Optional(nullable(brandInJson(brandSays)))
 
 const filter = {
   user_id: Type.Optional(text('The id of the user.')),

@@ -1,7 +1,7 @@
 // Messages at the operator: search by identifier, by activity.id or by user, the details of one message, and erasure.
 
 import { Type } from 'typebox'
-import { brandNumber, closed, nullable, text, userId, whole } from '../contract/documents/described.ts'
+import { brandInJson, closed, nullable, text, userId, whole } from '../contract/documents/described.ts'
 import { messageStatuses } from '../contract/status.ts'
 import { rfc3339 } from '../contract/timestamp.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
@@ -65,10 +65,11 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
     }),
     erase: adminRoute({
       says: "Erases a user's texts in the stored requests and in the inbox. The messages stay, without text.",
-      body: Type.Object({ brand: brandNumber(), user_id: userId() }, closed),
+      body: Type.Object({ brand: brandInJson(), user_id: userId() }, closed),
       gives: Type.Object({ messages: whole(), requests: whole(), notifications: whole() }),
       async handler(request, key) {
-        const { brand, user_id: userId } = request.body
+        const { user_id: userId } = request.body
+        const brand = String(request.body.brand)
         if (!visible(key).includes(brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
         return eraseUser(database, brand, userId)

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import {
-  brandNumber,
+  brandInJson,
   closed,
   messageKeyText,
   moment,
@@ -184,7 +184,7 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
     }),
     erase: adminRoute({
       says: "Erases the texts of a user's messages, except those that wait to be sent. The messages stay, without text, and cannot be replayed.",
-      body: Type.Object({ brand: brandNumber(), user_id: userId() }, closed),
+      body: Type.Object({ brand: brandInJson(), user_id: userId() }, closed),
       gives: Type.Object({
         messages: whole('Messages without text now, including those erased before'),
         failed: whole('The failed ones among them: they are deleted from Failed Actions and cannot be replayed'),
@@ -192,7 +192,8 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
         requests: whole('Texts of messages that the platform delivered itself, which were overwritten'),
         notifications: whole("The user's notifications in the inbox of the platform: they are deleted"),
       }),
-      async handler({ body: { brand, user_id: userId } }, key) {
+      async handler({ body: { brand: given, user_id: userId } }, key) {
+        const brand = String(given)
         if (!isBrandVisible(key, brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: use a key of this brand`)
         const database = databaseOf(brand)

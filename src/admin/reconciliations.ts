@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { brandNumber, limitOf, nullable, text, textOf, whole } from '../contract/documents/described.ts'
+import { brandInJson, brandNumber, limitOf, nullable, text, textOf, whole } from '../contract/documents/described.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import { shown } from '../contract/shown.ts'
 import type { AccessKey } from '../http/access.ts'
@@ -55,10 +55,7 @@ export function reconciliationRoutes(
     start: adminRoute({
       says: 'Starts a run: the operator lists the users of a field, and the list is compared with the CRM.',
       body: Type.Object({
-        brand: Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
-          title: 'the number of a brand',
-          examples: ['1'],
-        }),
+        brand: brandInJson(),
         field: Type.Enum([...reconciliationFields]),
         any_size: Type.Optional(
           Type.Boolean({ description: 'true: accept a list that is implausibly small or large' }),

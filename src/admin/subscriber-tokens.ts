@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { brandNumber, userId } from '../contract/documents/described.ts'
+import { brandInJson, userId } from '../contract/documents/described.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSubscriberToken, longestTokenSeconds } from '../http/subscriber-token.ts'
 import { clock } from '../runtime/clock.ts'
@@ -20,7 +20,7 @@ export function subscriberTokenRoute({ secret, setting, brands }: SubscriberToke
   return adminRoute({
     says: 'Creates a subscriber token. The app or page of one user calls /app with it.',
     body: Type.Object({
-      brand: brandNumber(),
+      brand: brandInJson(),
       user_id: userId(),
       ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: longestTokenSeconds, default: 600 })),
     }),
@@ -28,7 +28,8 @@ export function subscriberTokenRoute({ secret, setting, brands }: SubscriberToke
     async handler(request, key) {
       if (secret === undefined)
         throw new HttpError(503, `no secret for subscriber tokens is configured: set ${setting}`)
-      const { brand, user_id: userId, ttl_seconds: ttlSeconds = 600 } = request.body
+      const { user_id: userId, ttl_seconds: ttlSeconds = 600 } = request.body
+      const brand = String(request.body.brand)
       if (!isBrandVisible(key, brand)) throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
       if (!brands.includes(brand)) throw new HttpError(400, `brand: ${brand} is not configured here`)
       const token = await createSubscriberToken({ secret, brand, userId, ttlSeconds })

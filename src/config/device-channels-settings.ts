@@ -53,7 +53,7 @@ export const publish = list(
         minItems: 1,
       }),
       origin: text({
-        help: 'The origin in published messages, the same for all events of the brand. Default: bellwire.',
+        help: 'The origin in published messages, the same for all events of the brand. Default: the host of the first of operator.app.origins, otherwise bellwire.',
         optional: true,
       }),
       timeout: duration({ help: 'Timeout of one call.', default: '15s' }),

@@ -32,7 +32,8 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   const app = Fastify({
     bodyLimit: bodyBytes,
     return503OnClosing: false,
-    routerOptions: { maxParamLength },
+    // A base address with a slash at its end is a frequent slip, and a 404 would lose each message (§7.1).
+    routerOptions: { maxParamLength, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true },
     frameworkErrors: (error, request, reply) => refuse(side, request, reply, unreadablePath(error)),
     exposeHeadRoutes: false,
   })

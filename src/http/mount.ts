@@ -86,9 +86,10 @@ export function chain(...handlers: readonly Handler[]): Handler {
   }
 }
 
-/** The path as the router reads it: without the origin of an absolute URL (from a proxy), and without `?` or `#` and the rest. */
+/** The path as the router reads it: without the origin of an absolute URL (from a proxy), without repeated slashes, and without `?` or `#` and the rest. */
 function pathOf({ url = '/' }: IncomingMessage): string {
-  return url.replace(/^https?:\/\/.*?\//, '/').split(/[?#]/, 1)[0] as string
+  const path = url.replace(/^https?:\/\/.*?\//, '/').split(/[?#]/, 1)[0] as string
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }
 
 /** Removes a prefix of `depth` segments, which may be parameters. @example with 1: '/bellwire/admin/lanes' → '/admin/lanes' */

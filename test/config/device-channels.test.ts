@@ -66,6 +66,21 @@ test('each brand is published and consumed as configured, with the same default 
   assert.doesNotMatch(printConfig(config), /secret-of/)
 })
 
+test('the origin in published links is by default the host of the site of the app', async (t) => {
+  const to = '{rest: https://platform.example/integration, api_key: secret-of-rest}'
+  const config = await load(
+    t,
+    configOf(`\n    - {brand: 1, to: ${to}}\n    - {brand: 2, to: ${to}, origin: two.example}`, '[]'),
+  )
+  const app = { secrets: ['x'], origins: ['https://www.shop.example:8443', 'https://m.shop.example'] }
+  const { publish = [] } = await operatorOptions({ ...config.operator, app } as unknown as OperatorConfig)
+  t.after(() => Promise.all(publish.map(({ publisher }) => publisher.close())))
+  assert.deepEqual(
+    publish.map(({ origin }) => origin),
+    ['www.shop.example:8443', 'two.example'],
+  )
+})
+
 test('brands that share a topic need different origins', async (t) => {
   const to = 'to: {kafka: ["a:1"], topic: all-links}'
   const problemsOf = (publish: string) =>

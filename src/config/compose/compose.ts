@@ -36,7 +36,9 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
     ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
     ...(site && { site }),
     ...(await attributeOptions(config)),
-    publish: await Promise.all(config.publish.map((each, i) => publishOptions(each, `operator.publish[${i}]`))),
+    publish: await Promise.all(
+      config.publish.map((each, i) => publishOptions(each, `operator.publish[${i}]`, config.app?.origins[0])),
+    ),
     deviceLimits: deviceLimitsOf(config.device_limits),
     ...(app && { app: appOptions(app) }),
     ...(config.status && { status: await statusOptions(config.status) }),

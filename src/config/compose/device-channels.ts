@@ -10,16 +10,21 @@ import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../devi
 import { createConsumer, kafkaAddress } from './consumer.ts'
 import { addressOptions } from './services/address.ts'
 
-/** @param at the path of the settings: 'operator.publish[0]' */
+/**
+ * @param at the path of the settings: 'operator.publish[0]'
+ * @param site the origin of the user's site, if it is known: published unless `origin` is set
+ */
 export async function publishOptions(
   { brand, to, providers, origin, timeout, retry }: PublishConfig,
   at: string,
+  site?: string,
 ): Promise<Publishing> {
+  const published = origin ?? (site === undefined ? undefined : new URL(site).host)
   return {
     brand,
     publisher: to.is === 'rest' ? await restPublisherOf(to, `${at}.to`) : brokerPublisher(to, brand),
     ...(providers && { providers: providers.includes('all') ? 'all' : providers }),
-    ...(origin !== undefined && { origin }),
+    ...(published !== undefined && { origin: published }),
     timeoutMs: timeout,
     retry: { firstMs: retry.first, mostMs: retry.most },
   }

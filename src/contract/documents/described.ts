@@ -74,6 +74,14 @@ export const brandNumber = (description = 'The number of the brand.') =>
     isIntegerText,
   )
 
+/** A brand in a JSON body: a text or, as in the activity record, a number. Read it with String(). */
+export const brandInJson = (description = 'The number of the brand.') =>
+  Type.Union([brandNumber(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })], {
+    title: 'the number of a brand',
+    examples: ['1'],
+    description,
+  })
+
 /** A text in a request, of `least` to `most` characters. */
 export const plainText = (least: number, most: number, description: string, options: TStringOptions = {}) =>
   Type.Refine(
