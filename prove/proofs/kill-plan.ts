@@ -17,6 +17,15 @@ export const platformPoints: readonly PlatformPoint[] = [
   'after-settle',
 ]
 
+/**
+ * In small size, the proof with pushes to devices has the first of two points, and the proof without devices the second: between them
+ * they have every point.
+ */
+export const inTurn = <Point>(
+  points: readonly Point[],
+  { small, devices }: { small: boolean; devices: boolean },
+): readonly Point[] => (small ? points.filter((_, i) => i % 2 === Number(!devices)) : points)
+
 export interface Size {
   readonly kills: number
   readonly stops: number

@@ -13,7 +13,7 @@ import { createSetup, type ProofSetup } from '../harness/setup.ts'
 import { assertBothSidesAgree } from '../harness/verdict.ts'
 import { findNeedlessCalls } from '../harness/witness-report.ts'
 import type { Strike } from '../processes/strike.ts'
-import { operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
+import { inTurn, operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
 
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
 const lane = { spanMs: 10, concurrency: 4, timeoutMs: 2_500, retry: { firstMs: 20, mostMs: 100 } }
@@ -27,7 +27,7 @@ const proofOn = (name: string, devices: boolean): Proof => ({
     const stores = [await postgresStore(), await postgresStore()] as const
     try {
       const fleet = await startFleet(options, devices, stores[0].url, stores[1].url)
-      return await endAllInTurn(fleet, options, signal)
+      return await endAllInTurn(fleet, devices, options, signal)
     } finally {
       await Promise.all(stores.map((store) => store.remove()))
     }
@@ -72,7 +72,12 @@ async function startFleet(
   return { setup, running }
 }
 
-async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSignal): Promise<Figures> {
+async function endAllInTurn(
+  fleet: Fleet,
+  devices: boolean,
+  options: ProofOptions,
+  signal: AbortSignal,
+): Promise<Figures> {
   const { setup, running } = fleet
   const size = options.small ? sizes.small : sizes.full
   const rounds = options.small ? 1 : 5
@@ -134,8 +139,8 @@ async function endAllInTurn(fleet: Fleet, options: ProofOptions, signal: AbortSi
       ['operator', operatorPoints],
       ['platform', platformPoints],
     ] as const)
-      for (const [i, point] of points.entries())
-        for (const name of options.small && i % 2 === 1 ? signals.slice(1) : signals.slice(0, options.small ? 1 : 2)) {
+      for (const [i, point] of inTurn<Strike['point']>(points, { small: options.small, devices }).entries())
+        for (const name of options.small ? signals.slice(i % 2, (i % 2) + 1) : signals) {
           const strike: Strike = { point, passing: passingOf(point, round, size), signal: name }
           await end(side, ((round + i) % 2) as 0 | 1, strike)
         }

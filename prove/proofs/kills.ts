@@ -30,7 +30,7 @@ import { createSetup } from '../harness/setup.ts'
 import { assertBothSidesAgree, type SentRecord } from '../harness/verdict.ts'
 import { findNeedlessCalls } from '../harness/witness-report.ts'
 import type { OperatorPoint, PlatformPoint, Strike } from '../processes/strike.ts'
-import { operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
+import { inTurn, operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
 
 /** Shorter than a stop, but long enough for a busy machine. */
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
@@ -156,8 +156,12 @@ async function run(
     process.signal('SIGCONT')
   }
 
+  const killPoints = {
+    operator: inTurn(operatorPoints, { small, devices }),
+    platform: inTurn(platformPoints, { small, devices }),
+  }
   let platform = setup.platform()
-  for (const point of operatorPoints) {
+  for (const point of killPoints.operator) {
     for (let i = 0; i < size.kills; i++) {
       const strike: Strike = { point, passing: passingOf(point, i, size), signal: 'SIGKILL' }
       const operator = setup.operator(strike)
@@ -172,7 +176,7 @@ async function run(
   let operator = setup.operator()
   platform.signal('SIGKILL')
   await platform.ended
-  for (const point of platformPoints) {
+  for (const point of killPoints.platform) {
     for (let i = 0; i < size.kills; i++) {
       const strike: Strike = { point, passing: passingOf(point, i, size), signal: 'SIGKILL' }
       platform = setup.platform(strike)
@@ -231,8 +235,8 @@ async function run(
   return {
     records: created,
     delivered: witness.messages.size,
-    operator_kills: size.kills * operatorPoints.length,
-    platform_kills: size.kills * platformPoints.length,
+    operator_kills: size.kills * killPoints.operator.length,
+    platform_kills: size.kills * killPoints.platform.length,
     stops: stops.length * size.stops + platformStops.length,
     provider_calls: witness.calls,
     second_calls: witness.secondCalls,

@@ -3,11 +3,21 @@
  * runs every proof that is not listed.
  */
 export const shards: readonly (readonly string[])[] = [
-  ['kills-devices-postgres', 'kills-fleet', 'strangers'],
-  ['device-links-kafka', 'outage-postgres'],
-  ['kills', 'kills-devices', 'intake-amqp'],
-  ['device-links-amqp', 'outage', 'snapshot'],
-  ['kills-postgres', 'kills-devices-fleet', 'storm'],
-  ['simulate', 'intake-kafka', 'device-links-rest', 'wrong-credential', 'division'],
+  ['kills-fleet', 'strangers'],
+  ['device-links-kafka', 'intake-kafka'],
+  ['device-links-amqp', 'outage-postgres'],
+  ['kills-devices-fleet', 'outage', 'kills-postgres'],
+  ['kills-devices-postgres', 'neighbours', 'kills', 'kills-devices'],
+  ['storm', 'division', 'device-links-rest', 'wrong-credential', 'simulate'],
+  [
+    'disk-full-postgres',
+    'intake-amqp',
+    'hand-over',
+    'snapshot',
+    'disk-full',
+    'exactly-once',
+    'exactly-once-postgres',
+    'reconcile-postgres',
+  ],
   [],
 ]
