@@ -1,13 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { type Browser, launch } from 'puppeteer-core'
 import { firefox } from './services/firefox.ts'
 
-/** Starts Firefox with a new profile. It ends with the test. */
+/** Starts Firefox with a new profile. It ends with the test, or with the file of tests. */
 export async function launchFirefox(
-  t: TestContext,
+  t: { after(work: () => Promise<void>): void },
   preferences: Readonly<Record<string, unknown>> = {},
 ): Promise<Browser> {
   const profile = await mkdtemp(join(tmpdir(), 'bellwire-firefox-'))

@@ -1,17 +1,23 @@
-import { chromium as engine } from 'playwright-core'
+import { after } from 'node:test'
+import { type Browser, chromium as engine } from 'playwright-core'
 import { chromium, withoutChromium } from '../support/services/chromium.ts'
 import { widgetSuite } from './widget-suite.ts'
 
-widgetSuite({
-  name: 'Chromium',
-  skip: await withoutChromium(),
-  async open(t) {
-    const browser = await engine.launch({
+const skip = await withoutChromium()
+const browser = skip
+  ? undefined
+  : await engine.launch({
       executablePath: await chromium(),
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
     })
-    t.after(() => browser.close())
-    const context = await browser.newContext()
+after(() => browser?.close())
+
+widgetSuite({
+  name: 'Chromium',
+  skip,
+  async open(t) {
+    const context = await (browser as Browser).newContext()
+    t.after(() => context.close())
     return {
       async newPage(url) {
         const page = await context.newPage()

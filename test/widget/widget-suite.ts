@@ -12,7 +12,7 @@ import { excludedUser, type InboxSite, startInboxSite } from './inbox-site.ts'
 export interface BrowserFixture {
   readonly name: string
   readonly skip: string | false
-  /** Starts a browser with a new profile. It ends with the test. */
+  /** Opens a context of its own, which shares no storage with that of another test. It ends with the test. */
   open(t: TestContext): Promise<{ newPage(url: string): Promise<Page> }>
 }
 
