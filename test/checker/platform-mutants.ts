@@ -440,10 +440,12 @@ export const platformMutants: readonly PlatformMutant[] = [
     },
   },
   {
-    fault: 'repeats after the same pause, always',
+    // With equal pauses, a delay of a busy machine would count as growth.
+    fault: 'shortens its pauses',
     check: 'pause.grows',
     mutate: (correct) => ({
-      pauseMs: (_, answer) => Math.max(500, answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),
+      pauseMs: (attempts, answer) =>
+        Math.max(attempts === 1 ? 1_500 : 300, answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),
     }),
   },
   {
