@@ -2,7 +2,7 @@
 // Node.
 
 import assert from 'node:assert/strict'
-import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, matchesGlob } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Run, type Started, startProgram } from './cli/bellwire.ts'
@@ -126,7 +126,8 @@ const mounted = join(folder, 'mounted')
 async function prepareMounted(): Promise<void> {
   await cp(join(folder, 'node_modules/bellwire/examples/library'), mounted, { recursive: true })
   await writeFile(join(mounted, 'package.json'), '{"name":"mounted","type":"module","private":true}')
-  await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', 'express@5.3.0'], { cwd: mounted })
+  await mkdir(join(mounted, 'node_modules'))
+  await symlink(join(root, 'node_modules/express'), join(mounted, 'node_modules/express'))
 }
 if (!missing) await prepareMounted()
 
@@ -183,7 +184,9 @@ for (const [version, { skip, program: node }] of nodes) {
     assert.deepEqual([checked.code, checked.err], [0, ''])
   })
 
-  for (const program of ['operator-express', 'operator-fastify', 'operator-http'])
+  // The frameworks are tried on the oldest Node.
+  const frameworks = version === oldest[0] ? ['operator-express', 'operator-fastify'] : []
+  for (const program of [...frameworks, 'operator-http'])
     test(`${title}: mounted, ${program} accepts messages`, { skip }, async (t) => {
       const [port, adminPort] = [await freePort(), await freePort()]
       const started = startProgram(t, [node, join(mounted, `${program}.ts`)], {
