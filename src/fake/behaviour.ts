@@ -1,19 +1,8 @@
 // The behaviours of a fake operator: how it deviates from a correct one, and for which requests or messages.
 
 import { type Channel, type Mode, reconciliation, sendEndpoints } from '../contract/endpoints.ts'
-import {
-  type ActiveBehaviour,
-  type Behaviours,
-  type Choice,
-  choiceMembers,
-  type FixedAnswer,
-  fixedAnswer,
-  type Members,
-  milliseconds,
-  oneOf,
-  onlyTrue,
-  readMembers,
-} from './behaviours.ts'
+import { type FixedAnswer, fixedAnswer, milliseconds, oneOf, onlyTrue } from '../runtime/fault-script.ts'
+import { type Behaviours, type Choice, choiceMembers, findBehaviour, type Members, readMembers } from './behaviours.ts'
 
 /** An endpoint of §4.1: `push/single`, `push/batch`, `site/single`, `site/batch` or `reconciliation`. */
 export type FakeEndpoint = `${Channel}/${Mode}` | 'reconciliation'
@@ -63,8 +52,8 @@ export function behaviourOf(
   behaviours: Behaviours<Behaviour>,
   endpoint: FakeEndpoint,
   users: ReadonlySet<string>,
-): ActiveBehaviour<Behaviour> | undefined {
-  return behaviours.find(endpoint, users, ({ outcome }) => outcome === undefined)
+): Behaviour | undefined {
+  return findBehaviour(behaviours, endpoint, users, ({ outcome }) => outcome === undefined)
 }
 
 /** The outcome of one message. */
@@ -73,5 +62,5 @@ export function outcomeOf(
   endpoint: FakeEndpoint,
   user: string,
 ): Behaviour['outcome'] {
-  return behaviours.find(endpoint, new Set([user]), ({ outcome }) => outcome !== undefined)?.behaviour.outcome
+  return findBehaviour(behaviours, endpoint, new Set([user]), ({ outcome }) => outcome !== undefined)?.outcome
 }

@@ -53,9 +53,12 @@ export async function serveControl<Behaviour extends Choice<string>>(
   try {
     if (request.method === 'GET' && pathname === `${controlPath}/${listName}`)
       return send(200, requestsAfter(requests, listName, searchParams.get('after') ?? '0'))
-    if (request.method === 'GET' && isBehaviours) return send(200, { behaviours: behaviours.active })
-    if (request.method === 'POST' && isBehaviours)
-      return send(200, behaviours.add(readBehaviour(toObject(JSON.parse(await readText(request))))))
+    if (request.method === 'GET' && isBehaviours)
+      return send(200, { behaviours: [...behaviours.active].map(([id, behaviour]) => ({ id, behaviour })) })
+    if (request.method === 'POST' && isBehaviours) {
+      const behaviour = readBehaviour(toObject(JSON.parse(await readText(request))))
+      return send(200, { id: behaviours.add(behaviour), behaviour })
+    }
     if (request.method === 'DELETE' && (isBehaviours || id !== undefined)) return send(...remove(behaviours, id))
     if (action) {
       const text = await readText(request)
@@ -79,7 +82,7 @@ function remove(
   behaviours: Pick<Behaviours<Choice<string>>, 'active' | 'remove'>,
   id: string | undefined,
 ): [status: number, body: object] {
-  const ids = id === undefined ? behaviours.active.map((each) => each.id) : [Number(id)]
+  const ids = id === undefined ? [...behaviours.active.keys()] : [Number(id)]
   const removed = ids.filter((each) => behaviours.remove(each))
   if (id !== undefined && removed.length === 0) return [404, { error: `there is no behaviour ${id}` }]
   return [200, { removed }]

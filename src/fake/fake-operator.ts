@@ -7,9 +7,9 @@ import { listen } from '../http/http.ts'
 import { createOperator } from '../operator/create-operator.ts'
 import { recording } from '../providers/recording.ts'
 import { clock } from '../runtime/clock.ts'
+import { createFaultScript } from '../runtime/fault-script.ts'
 import type { Arrival } from './arrival.ts'
 import { type Behaviour, behaviourOf, endpointOf, outcomeOf, readBehaviour } from './behaviour.ts'
-import { createBehaviours } from './behaviours.ts'
 import { controlPath, serveControl } from './control.ts'
 import { forceOutcomes } from './forced-outcomes.ts'
 import { exchange, forward, readBody, reply, shorten } from './forward.ts'
@@ -50,7 +50,7 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<F
   })
   await operator.start()
   const inner = await listen('operator', operator.handler, { host: '127.0.0.1', port: 0 })
-  const behaviours = createBehaviours<Behaviour>()
+  const behaviours = createFaultScript<Behaviour>()
   const { next, record, requests } = createRecorder<Arrival>(onArrival)
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -63,8 +63,7 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<F
     if (endpoint === undefined) return forward(inner.url, request, body, response).then(() => {})
     const [n, at] = [next(), clock.now()]
     const messages = messagesOf(endpoint, body)
-    const found = behaviourOf(behaviours, endpoint, new Set(messages.map(({ user }) => user)))
-    const behaviour = found?.behaviour
+    const behaviour = behaviourOf(behaviours, endpoint, new Set(messages.map(({ user }) => user)))
     const arrival = { at, endpoint, messages, ...(behaviour && { behaviour }) }
     const { delay_ms: delayMs, hang, cut, answer } = behaviour ?? {}
     if (delayMs !== undefined) await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs).unref())

@@ -13,7 +13,7 @@ import { chain } from '../http/mount.ts'
 import { openDispatcher } from '../http-client/dispatcher.ts'
 import { createPlatform } from '../platform/create-platform.ts'
 import { operatorApi } from '../providers/operator-api.ts'
-import { createBehaviours } from './behaviours.ts'
+import { createFaultScript } from '../runtime/fault-script.ts'
 import { controlPath, serveControl } from './control.ts'
 import { forward, readBody, reply } from './forward.ts'
 import { openServer } from './open-server.ts'
@@ -62,7 +62,7 @@ const retry = { firstMs: 1_000, mostMs: 10_000 }
  */
 export async function startFakePlatform(options: FakePlatformOptions): Promise<FakePlatform> {
   const { operator, key, brand, mode, batchMax: max, spanMs, timeoutMs, onRequest } = options
-  const behaviours = createBehaviours<PlatformBehaviour>()
+  const behaviours = createFaultScript<PlatformBehaviour>()
   const recorder = createRecorder<PlatformRequest>(onRequest)
   // A request that the platform gives up on is closed here too, shortly afterwards.
   const client = createHttpClient({ ...operator, timeoutMs: timeoutMs + 1_000 })

@@ -1,19 +1,9 @@
 // The behaviours of a fake platform: how it deviates from a correct one, and for which requests.
 
 import { deviceLink, deviceUnlink } from '../contract/endpoints.ts'
+import { type FixedAnswer, fixedAnswer, milliseconds, oneOf, onlyTrue } from '../runtime/fault-script.ts'
 import { type FakeEndpoint, fakeEndpoints } from './behaviour.ts'
-import {
-  type Behaviours,
-  type Choice,
-  choiceMembers,
-  type FixedAnswer,
-  fixedAnswer,
-  type Members,
-  milliseconds,
-  oneOf,
-  onlyTrue,
-  readMembers,
-} from './behaviours.ts'
+import { type Behaviours, type Choice, choiceMembers, findBehaviour, type Members, readMembers } from './behaviours.ts'
 
 export type DeviceEndpoint = 'device/link' | 'device/unlink'
 /** An endpoint of the operator, which the platform calls, or of the platform, which the operator calls (§4.2). */
@@ -80,5 +70,5 @@ export function platformBehaviourOf(
   endpoint: PlatformEndpoint,
   users: ReadonlySet<string>,
 ): PlatformBehaviour | undefined {
-  return behaviours.find(endpoint, users, (behaviour) => isPossible(behaviour, endpoint))?.behaviour
+  return findBehaviour(behaviours, endpoint, users, (behaviour) => isPossible(behaviour, endpoint))
 }

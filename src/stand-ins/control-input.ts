@@ -1,5 +1,14 @@
-// Validates the bodies of the control API. Unknown members are refused: with a misspelt fault, a test would prove nothing.
+// Validates the bodies of the control API.
 
+import {
+  checkMembers,
+  count,
+  fixedAnswer,
+  type Member,
+  milliseconds,
+  oneOf,
+  onlyTrue,
+} from '../runtime/fault-script.ts'
 import { type DeviceRequest, type ServiceName, serviceNames } from './all.ts'
 import type { Fault } from './faults.ts'
 
@@ -13,18 +22,12 @@ export class ControlError extends Error {
 }
 
 type Body = Readonly<Record<string, unknown>>
-type Field = readonly [expected: string, is: (value: unknown) => boolean]
 
-const text: Field = ['a text', (value) => typeof value === 'string' && value !== '']
-const boolean: Field = ['true or false', (value) => typeof value === 'boolean']
-const count: Field = ['a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0]
-const oneOf = (...words: readonly string[]): Field => [
-  `one of ${words.join(', ')}`,
-  (value) => words.includes(value as string),
-]
+const text: Member = ['a text', (value) => typeof value === 'string' && value !== '']
+const boolean: Member = ['true or false', (value) => typeof value === 'boolean']
 const service = oneOf(...serviceNames)
 
-const deviceFields: Readonly<Record<string, Field>> = {
+const deviceFields: Readonly<Record<string, Member>> = {
   service,
   name: text,
   app: text,
@@ -33,17 +36,17 @@ const deviceFields: Readonly<Record<string, Field>> = {
   online: boolean,
 }
 
-const faultFields: Readonly<Record<string, Field>> = {
+const faultFields: Readonly<Record<string, Member>> = {
   service,
   device: ['the id of a device', (value) => Number.isSafeInteger(value)],
   token: text,
   every: count,
   share: ['a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1],
   times: count,
-  delayMs: ['milliseconds', (value) => typeof value === 'number' && value >= 0],
+  delayMs: milliseconds,
   reset: oneOf('before', 'after'),
-  goaway: ['true', (value) => value === true],
-  answer: ['{"status": …, "headers"?: {…}, "body"?: "…"}', isAnswer],
+  goaway: onlyTrue,
+  answer: fixedAnswer,
 }
 
 /** @throws ControlError */
@@ -63,20 +66,11 @@ export function readFault(
   return { service: service as ServiceName, fault: { ...(fault as Fault), ...token } }
 }
 
-function check(body: Body, fields: Readonly<Record<string, Field>>): void {
-  for (const [name, value] of Object.entries(body)) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (!field) throw new ControlError(400, `${name} is unknown; known are ${Object.keys(fields).join(', ')}`)
-    if (!field[1](value)) throw new ControlError(400, `${name} must be ${field[0]}`)
+function check(body: Body, members: Readonly<Record<string, Member>>): void {
+  try {
+    checkMembers(body, members)
+  } catch (error) {
+    throw new ControlError(400, (error as Error).message)
   }
   if (body.service === undefined) throw new ControlError(400, `service is missing: expected ${service[0]}`)
-}
-
-function isAnswer(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const { status, headers = {}, body = '', ...others } = value as Body
-  const validHeaders =
-    typeof headers === 'object' && headers !== null && Object.values(headers).every((one) => typeof one === 'string')
-  const validStatus = Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599
-  return validStatus && validHeaders && typeof body === 'string' && Object.keys(others).length === 0
 }
