@@ -5,7 +5,7 @@ import { brandNumber } from '../contract/documents/described.ts'
 import { mostText } from '../contract/ids.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
-import { brandScope } from '../queue/controls.ts'
+import { brandScope } from '../queue/controls/controls.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
 import { isLaneVisible } from './visibility.ts'
 

@@ -1,7 +1,7 @@
 // Opens the databases of the platform, and finds the one of a brand. It refuses to start with settings that contradict their contents.
 
-import { type BrandMove, phraseMoved, readMoves } from '../queue/brand-moves.ts'
 import { joinQueues } from '../queue/join-queues.ts'
+import { type BrandMove, phraseMoved, readMoves } from '../queue/owners/brand-moves.ts'
 import type { Queue, StoredQueue } from '../queue/queue.ts'
 import { ConfigError } from '../runtime/problem.ts'
 import type { Database } from '../store/database.ts'

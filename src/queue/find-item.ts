@@ -2,9 +2,9 @@
 
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { readAttempts } from './attempts.ts'
-import { type FailedState, failedStates } from './failed-state.ts'
+import { type FailedState, failedStates } from './failed/failed-state.ts'
 import { readIdentifiers } from './identifiers.ts'
+import { readAttempts } from './lane/attempts.ts'
 import type { ItemDetails } from './queue.ts'
 import { type FindWaitReason, readOutcomes } from './read-outcomes.ts'
 

@@ -1,4 +1,4 @@
-import type { BufferedItem } from './buffered-item.ts'
+import type { BufferedItem } from './lane/buffered-item.ts'
 
 /** Items that can be sent, in order. */
 export interface Line {

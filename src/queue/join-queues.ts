@@ -2,7 +2,7 @@
 // item goes to one store; the others go to all stores, and fail while one of them is unavailable.
 
 import { clock } from '../runtime/clock.ts'
-import { readCursor, writeCursor } from './decide-failed.ts'
+import { readCursor, writeCursor } from './failed/decide-failed.ts'
 import type { DecidedItems, FailedFilter, Queue } from './queue.ts'
 import { numberBefore, storeOfNumber } from './store-numbers.ts'
 

@@ -2,9 +2,9 @@
 
 import type { Outcome, Reason } from '../contract/outcome.ts'
 import type { Op } from '../store/database.ts'
-import type { Control, ControlKey, NewControl } from './controls.ts'
-import type { FailedState } from './failed-state.ts'
-import type { Cancellation, NewCancellation, WaitingCount, WaitingSelection } from './waiting-selection.ts'
+import type { Control, ControlKey, NewControl } from './controls/controls.ts'
+import type { Cancellation, NewCancellation, WaitingCount, WaitingSelection } from './controls/waiting-selection.ts'
+import type { FailedState } from './failed/failed-state.ts'
 
 export interface Item {
   readonly seq: number

@@ -3,10 +3,10 @@
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { isMessage } from './item-keys.ts'
+import { type SettledItem, type SettledRun, unpackRun } from './lane/settled-runs.ts'
+import type { WaitReason } from './lane/wait-reasons.ts'
 import type { CountedItems, Item, ItemOutcome } from './queue.ts'
-import { type SettledItem, type SettledRun, unpackRun } from './settled-runs.ts'
 import { type SettledState, settledState } from './tables.ts'
-import type { WaitReason } from './wait-reasons.ts'
 
 const findRuns = statement<{ seq: number; lane: string; key: string; first: number | null; ref: string | null }>({
   name: 'find_runs',

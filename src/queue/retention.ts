@@ -2,8 +2,8 @@
 
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
-import { forgetAttempts } from './attempts.ts'
-import { forgetEmptyGroups } from './failed-counts.ts'
+import { forgetEmptyGroups } from './failed/failed-counts.ts'
+import { forgetAttempts } from './lane/attempts.ts'
 
 const selectOld = statement<{ lane: string; first: number; last: number }>({
   name: 'old_settled',

@@ -23,12 +23,12 @@
 import type { NumberShifts } from '../store/brand-table.ts'
 import { counters } from '../store/counters.ts'
 import type { Migration } from '../store/database.ts'
-import { attemptMigrations } from './attempts.ts'
-import { brandMoveMigration } from './brand-moves.ts'
-import { failedCountMigration } from './failed-counts.ts'
+import { failedCountMigration } from './failed/failed-counts.ts'
 import { identifierMigrations } from './identifiers.ts'
-import { laneOwnerMigration } from './lane-owners.ts'
+import { attemptMigrations } from './lane/attempts.ts'
 import { outcomeCountMigration } from './outcome-counts.ts'
+import { brandMoveMigration } from './owners/brand-moves.ts'
+import { laneOwnerMigration } from './owners/lane-owners.ts'
 
 export const settledState = { successful: 1, failed: 2 } as const
 export type SettledState = (typeof settledState)[keyof typeof settledState]

@@ -117,7 +117,7 @@ export interface Events {
   'lane.held': { lane: string; reason: string; forMs: number }
   'lane.paused': { lane: string; by: string; reason: string }
   'lane.resumed': { lane: string }
-  /** A person, or a lane itself, has changed lanes: see queue/controls.ts. */
+  /** A person, or a lane itself, has changed lanes: see queue/controls/controls.ts. */
   'control.set': {
     scope: string
     kind: string

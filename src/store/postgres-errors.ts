@@ -1,7 +1,7 @@
 import { messageOf } from '../runtime/message-of.ts'
 import { RowsUnavailable, StoreUnavailable } from './store-unavailable.ts'
 
-/** The SQLSTATE of a trigger that refuses rows which cannot be changed now (queue/brand-moves.ts). */
+/** The SQLSTATE of a trigger that refuses rows which cannot be changed now (queue/owners/brand-moves.ts). */
 export const rowsUnavailable = 'BW001'
 
 /** Classifies a statement's error by its SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */

@@ -1,5 +1,5 @@
 import { messageKey } from '../../src/contract/message-key.ts'
-import type { BufferedItem } from '../../src/queue/buffered-item.ts'
+import type { BufferedItem } from '../../src/queue/lane/buffered-item.ts'
 
 /** The key of a push message of this user with this activity.id. */
 export const keyOf = (id: number | string, userId = '1001'): string =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { packRuns, type SettledItem, unpackRun } from '../../src/queue/settled-runs.ts'
+import { packRuns, type SettledItem, unpackRun } from '../../src/queue/lane/settled-runs.ts'
 import { settledState } from '../../src/queue/tables.ts'
 
 const successful = (seq: number, over: Partial<SettledItem> = {}): SettledItem => ({

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { messageKey } from '../../src/contract/message-key.ts'
-import type { ControlKey, NewControl } from '../../src/queue/controls.ts'
+import type { ControlKey, NewControl } from '../../src/queue/controls/controls.ts'
 import type { EnqueuedItem, Item, LaneHandler, NewItem } from '../../src/queue/queue.ts'
 import { on } from '../../src/runtime/events.ts'
 import type { Database } from '../../src/store/database.ts'

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { messageKey } from '../../src/contract/message-key.ts'
 import type { Fatal } from '../../src/contract/outcome.ts'
-import type { BufferedItem } from '../../src/queue/buffered-item.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { enqueueOps } from '../../src/queue/enqueue.ts'
 import { userKey } from '../../src/queue/item-keys.ts'
-import { createLaneBuffer } from '../../src/queue/lane-buffer.ts'
-import { createLaneReader } from '../../src/queue/lane-reader.ts'
+import { createLaneBuffer } from '../../src/queue/lane/buffer.ts'
+import type { BufferedItem } from '../../src/queue/lane/buffered-item.ts'
+import { createReadAheadBudget } from '../../src/queue/lane/read-ahead-budget.ts'
+import { createLaneReader } from '../../src/queue/lane/reader.ts'
+import { postponeOp, settleOps } from '../../src/queue/lane/settle-ops.ts'
 import type {
   EnqueuedItem,
   HandledOutcome,
@@ -20,8 +22,6 @@ import type {
   NewItem,
   StoredQueue,
 } from '../../src/queue/queue.ts'
-import { createReadAheadBudget } from '../../src/queue/read-ahead-budget.ts'
-import { postponeOp, settleOps } from '../../src/queue/settle-ops.ts'
 import { on } from '../../src/runtime/events.ts'
 import { isTimeoutError } from '../../src/runtime/timeout-error.ts'
 import type { Database } from '../../src/store/database.ts'

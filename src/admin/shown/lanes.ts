@@ -2,8 +2,8 @@
 
 import { type Static, type TSchema, Type } from 'typebox'
 import { moment, nullable, whole } from '../../contract/documents/described.ts'
-import type { Control } from '../../queue/controls.ts'
-import { configuredSettings, type SettingName } from '../../queue/lane-settings.ts'
+import type { Control } from '../../queue/controls/controls.ts'
+import { configuredSettings, type SettingName } from '../../queue/controls/lane-settings.ts'
 import type { LaneService, LaneSettings, LaneState } from '../../queue/queue.ts'
 import { StoreUnavailable } from '../../store/store-unavailable.ts'
 

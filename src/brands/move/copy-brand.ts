@@ -1,7 +1,7 @@
 // Copies the rows of a frozen brand into another store, with one snapshot of the source and in one transaction of the target.
 
 import type pg from 'pg'
-import { passFreeze } from '../../queue/brand-moves.ts'
+import { passFreeze } from '../../queue/owners/brand-moves.ts'
 import type { BrandTable, NumberShifts } from '../../store/brand-table.ts'
 import { copyRows } from '../../store/postgres-copy.ts'
 import { fromRows, shiftColumns } from './brand-rows.ts'

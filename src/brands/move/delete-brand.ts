@@ -1,7 +1,7 @@
 // Deletes the rows of a brand that has moved to another store, in bounded steps.
 
 import type pg from 'pg'
-import { passFreeze } from '../../queue/brand-moves.ts'
+import { passFreeze } from '../../queue/owners/brand-moves.ts'
 import type { BrandTable } from '../../store/brand-table.ts'
 import { fromRows } from './brand-rows.ts'
 

@@ -9,8 +9,8 @@ import {
   moveValues,
   readMoves,
   saveMove,
-} from '../../queue/brand-moves.ts'
-import { lockOwners, readOwnedLanes } from '../../queue/lane-owners.ts'
+} from '../../queue/owners/brand-moves.ts'
+import { lockOwners, readOwnedLanes } from '../../queue/owners/lane-owners.ts'
 import { divisionTopic } from '../../queue/wake-topics.ts'
 import { clock } from '../../runtime/clock.ts'
 import type { BrandTable } from '../../store/brand-table.ts'

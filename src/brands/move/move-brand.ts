@@ -10,7 +10,7 @@
 // The commit of step 3 decides. A command that was killed before it has changed nothing but the freeze, and one that was killed
 // after it has moved everything: repeated, it does the rest.
 
-import { type BrandMove, moveValues, readMoves, saveMove } from '../../queue/brand-moves.ts'
+import { type BrandMove, moveValues, readMoves, saveMove } from '../../queue/owners/brand-moves.ts'
 import { clock } from '../../runtime/clock.ts'
 import { uuidv7 } from '../../runtime/ids.ts'
 import { messageOf } from '../../runtime/message-of.ts'

@@ -1,6 +1,6 @@
 // Decides from the rows of `brand_moves` what the command has to do: it may be repeated after it was killed. Pure.
 
-import type { BrandMove } from '../../queue/brand-moves.ts'
+import type { BrandMove } from '../../queue/owners/brand-moves.ts'
 
 export interface MoveFacts {
   readonly brand: string

@@ -1,0 +1,28 @@
+import { longestRetryAfterMs } from '../../runtime/backoff.ts'
+import type { Database } from '../../store/database.ts'
+import { op, statement } from '../../store/statement.ts'
+import type { Lane } from '../queue.ts'
+import { pausedFrom } from '../tables.ts'
+
+// A replay at a rate has due times of its own, and its items have no attempt.
+const updateDueTimes = statement({
+  name: 'limit_due_times',
+  columns: { lane: 'text', latest: 'bigint' },
+  text: (rows) => `
+    update waiting set due_at = (select r.latest from ${rows} r)
+    where lane = (select r.lane from ${rows} r) and due_at > (select r.latest from ${rows} r) and due_at < ${pausedFrom}
+      and attempt > 0`,
+})
+
+/**
+ * Brings the due times of retries down to the longest backoff: the clock of the process that stored them may have been ahead.
+ * The new owner of a lane calls it before it reads the first item.
+ */
+export async function limitDueTimes(
+  database: Database,
+  { name, retry }: Pick<Lane, 'name' | 'retry'>,
+  now: number,
+): Promise<void> {
+  const latest = now + Math.max(retry.mostMs, longestRetryAfterMs)
+  await database.commit([op(updateDueTimes, [[name, latest]])], { durable: false })
+}

@@ -1,0 +1,62 @@
+import { clock } from '../../runtime/clock.ts'
+import type { Database } from '../../store/database.ts'
+import { op, statement } from '../../store/statement.ts'
+import { isExpired, isOfPeople, readControls, scopesOf } from '../controls/controls.ts'
+import { effectiveSettings } from '../controls/lane-settings.ts'
+import { countPaused, pausedDueAt, pausesItems } from '../controls/paused-items.ts'
+import type { Lane, LaneState } from '../queue.ts'
+import type { LaneSession } from './session.ts'
+
+/** Of postponed items, only this many of the next due items are read to find the oldest. */
+const maxPostponedRead = 1_000
+
+const countWaiting = statement<{ items: number; oldest: number | null }>({
+  name: 'lane_state',
+  columns: { lane: 'text' },
+  text: (rows) => `
+    select
+      (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name not in ('successful', 'failed')) as items,
+      (select min(i.put_at) from items i where i.seq in (
+        select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = 0
+        union all
+        select min(p.seq) from (
+          select w.seq from waiting w where w.lane = r.lane and w.due_at > 0 order by w.due_at, w.seq limit ${maxPostponedRead}) p
+      )) as oldest
+    from ${rows} r`,
+})
+
+/** @param session the session of this process, if it owns the lane */
+export async function readLaneState(
+  database: Database,
+  lane: Lane,
+  session: LaneSession | undefined,
+): Promise<LaneState> {
+  const { name } = lane
+  const [[counted], paused, stored] = await Promise.all([
+    database.read(op(countWaiting, [[name]])),
+    countPaused(database, name),
+    readControls(database, scopesOf(name)),
+  ])
+  const { items = 0, oldest = null } = counted ?? {}
+  const now = clock.now()
+  const controls = stored.filter((control) => isOfPeople(control) && !isExpired(control, now))
+  const isPaused = controls.some(({ kind }) => kind === 'pause') || session?.controls.pause !== undefined
+  const { hold, lastError } = session?.dispatcher ?? {}
+  const steady = clock.steady()
+  const { outage } = database
+  return {
+    name,
+    waiting: items,
+    oldestAgeMs: oldest === null ? 0 : Math.max(0, now - oldest),
+    owned: session !== undefined,
+    state: isPaused ? 'paused' : !session ? 'elsewhere' : hold || outage !== undefined ? 'held' : 'running',
+    heldForMs: hold ? steady - hold.since : 0,
+    ...(outage !== undefined && { heldReason: `the store can store nothing: ${outage}` }),
+    ...(hold && { heldReason: hold.reason, nextTryAt: now + Math.max(0, hold.until - steady) }),
+    inFlight: session?.dispatcher.inFlight ?? 0,
+    controls,
+    heldBack: new Map(controls.filter(pausesItems).map(({ id }) => [id, paused.get(pausedDueAt({ id })) ?? 0])),
+    settings: effectiveSettings(lane, controls),
+    ...(lastError && { lastError: lastError.error, lastErrorAt: lastError.at }),
+  }
+}
