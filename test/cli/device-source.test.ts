@@ -21,7 +21,7 @@ test('every kind of device source can be configured and created', async (t) => {
   for (const [yaml, name] of [
     ['registry', undefined],
     ['', undefined],
-    ['{http: "https://backend.example/devices", secret: "Bearer x"}', 'http backend.example'],
+    ['{http: "https://backend.example/devices", auth: {bearer: x}}', 'http backend.example'],
     ['{sql: "select 1 where :users is null", database: "postgres://reader:x@127.0.0.1:1/shop"}', 'sql postgres'],
     ['{module: ./mine.mjs}', 'mine'],
   ] as const) {

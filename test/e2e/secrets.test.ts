@@ -44,6 +44,7 @@ const ownOf = (push: string): string => `
     - {brand: 2, channel: push, to: own}
   own:
     app: {secrets: [canary-secret-of-own-subscriber-tokens-0001]}
+    status: {receipts_from: [{name: pager, secret: canary-own-receipt-secret, rules: [{at: /e, equals: o, status: opened}]}]}
     push:
 ${push.trim().replaceAll(/^/gm, '      ')}
 `
@@ -107,7 +108,7 @@ ${proxy}`
 
 const sources = [
   '{sql: "select 1 where :users is null", database: "postgres://reader:canary-database-password@127.0.0.1:1/shop"}',
-  '{http: "http://127.0.0.1:1/devices", secret: canary-device-source-secret}',
+  '{http: "http://127.0.0.1:1/devices", auth: {bearer: canary-device-source-secret}}',
 ]
 const broker = '"amqp://ann:canary-broker-password@127.0.0.1:1"'
 const stream = 'kafka: ["127.0.0.1:1"], username: ann, password: canary-stream-password'
@@ -156,6 +157,19 @@ const storesOfPlatform = `
   stores: [{number: 1, url: ${storeOf('platform_1')}, brands: [77]}]
 `
 
+/** Adds the settings of an address to each address. */
+function withAddressSettings(yaml: string, auth: string): string {
+  const ofAddress = auth.includes('standard_webhooks') ? auths[0] : auth.replace('URL', 'http://127.0.0.1:1')
+  const settings = `auth: ${ofAddress}, ${proxy}`
+  return yaml
+    .replaceAll(/, auth: \{bearer: [\w-]+\}/g, '')
+    .replaceAll(/(\{rest|\{http|operator-api, url|reconciliation: \[\{brand: 1, url): "[^"]*"/g, `$&, ${settings}`)
+    .replaceAll(/\{callback: "[^"]*"/g, `$&, ${proxy}`)
+    .replaceAll(/^( *)webhook: .*$/gm, `$&\n$1auth: ${ofAddress}\n$1${proxy}`)
+    .replaceAll(/^( *)provider: http$/gm, `$&\n$1${proxy}`)
+    .replaceAll(/^( *)- provider: http$/gm, `$&\n$1  ${proxy}`)
+}
+
 test('the configurations of this test have every secret setting', async (t) => {
   const folder = await temporary(t)
   const set = new Set<string>()
@@ -175,7 +189,7 @@ test('the configurations of this test have every secret setting', async (t) => {
       ),
       `${yamlOf(address, auth)}\n  store: ${storeOf('operator')}\n${platformOf(address)}${storesOfPlatform}`,
     ]) {
-      await writeFile(file, yaml + consumed)
+      await writeFile(file, withAddressSettings(yaml + consumed, auth))
       for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)
     }
   }
