@@ -53,6 +53,15 @@ export interface EnqueueRequest {
 export type Enqueue = (body: Buffer | AsyncIterable<Buffer>, request: EnqueueRequest) => Promise<EnqueueAnswer>
 
 const maxSeqs = 10_000
+const seq = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
+/** @example listNumbers([1, [4, 6]]) // [1, 4, 5, 6] */
+function listNumbers(seqs: readonly (number | readonly [number, number])[]): number[] {
+  const ranges = seqs.map((each) => (typeof each === 'number' ? ([each, each] as const) : each))
+  const count = ranges.reduce((sum, [first, last]) => sum + Math.max(0, last - first + 1), 0)
+  if (count > maxSeqs) throw new HttpError(400, `seqs: ${count} numbers; ask for at most ${maxSeqs} in a request`)
+  return ranges.flatMap(([first, last]) => Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i))
+}
 
 export function enqueueRoutes(queue: Queue, enqueue: Enqueue) {
   return {
@@ -79,14 +88,14 @@ export function enqueueRoutes(queue: Queue, enqueue: Enqueue) {
     readOutcomes: adminRoute({
       says: 'Returns the outcomes of messages by their numbers.',
       body: Type.Object({
-        seqs: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
+        seqs: Type.Array(Type.Union([seq, Type.Tuple([seq, seq])]), {
           maxItems: maxSeqs,
-          title: `an array of at most ${maxSeqs} numbers from the answer of /admin/activities`,
+          title: `an array of at most ${maxSeqs} numbers, or ranges [first, last] as in the answer of /admin/activities/CHANNEL`,
         }),
       }),
       gives: Type.Object({ outcomes: Type.Array(Outcome) }),
       async handler(request, key) {
-        const outcomes = await queue.readOutcomes(request.body.seqs)
+        const outcomes = await queue.readOutcomes(listNumbers(request.body.seqs))
         return { outcomes: outcomes.filter((outcome) => isLaneVisible(key, outcome.lane)) }
       },
     }),

@@ -98,6 +98,15 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     lanes.map((lane) => `${lane.brand}/${lane.channel}`),
     'keep one lane for each brand and channel',
   )
+  for (const [i, { transactional }] of lanes.entries())
+    for (const [n, name] of transactional.keys.entries())
+      if (!platform?.keys.some((key) => key.name === name && key.scopes.includes('enqueue')))
+        problems.push({
+          path: `platform.lanes[${i}].transactional.keys[${n}]`,
+          where,
+          description: `no key with the scope enqueue is named ${JSON.stringify(name)}`,
+          remedy: 'write the name of such a key of platform.keys',
+        })
   const webhooks = operator?.status?.webhooks ?? []
   refuseDuplicate(
     'operator.status.webhooks',

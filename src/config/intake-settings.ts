@@ -28,6 +28,6 @@ export const intake = list(
       }),
     },
   ),
-  { help: 'Queues and topics with activity request records, in addition to POST /admin/activities.' },
+  { help: 'Queues and topics with activity request records, in addition to POST /admin/activities/CHANNEL.' },
 )
 export type IntakeConfig = ValueOf<typeof intake>[number]

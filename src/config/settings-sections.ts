@@ -256,7 +256,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Records from brokers',
       String.raw`platform\.(?<name>intake(\[\]\.(from|channel|brands))?)`,
-      'Queues and topics, in addition to `POST /admin/activities`. See [intake.md](intake.md).',
+      'Queues and topics, in addition to `POST /admin/activities/CHANNEL`. See [intake.md](intake.md).',
     ),
     section(
       'Consuming device links',

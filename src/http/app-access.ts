@@ -50,6 +50,7 @@ export const appGroup = (routes: readonly DescribedRoute[]) =>
           tag: 'Apps',
           says: 'For apps and pages, on behalf of the signed-in user.',
           security: 'Bearer' as const,
+          isPublic: true as const,
           routes,
         },
       ]

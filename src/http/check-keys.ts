@@ -1,7 +1,9 @@
-import { brandForm, keyForm, type OptionChecks, textForm, wordForm } from '../runtime/forms.ts'
+import { brandForm, keyForm, type OptionChecks, optionNames, textForm, wordForm } from '../runtime/forms.ts'
 import type { AccessKey, Scope } from './access.ts'
 
 export const scopes: readonly Scope[] = ['enqueue', 'read', 'manage', 'devices', 'tokens']
+
+const accessKeyNames = optionNames<AccessKey>({ name: true, key: true, scopes: true, brands: true })
 
 interface AnyKey {
   readonly name: string
@@ -31,6 +33,7 @@ export function checkKeys({ required, wrong }: OptionChecks, path: string, keys:
 export function checkAccessKeys(checks: OptionChecks, path: string, keys: readonly AccessKey[]): void {
   checkKeys(checks, path, keys)
   for (const [i, key] of keys.entries()) {
+    checks.known(`${path}[${i}]`, key, accessKeyNames)
     const remedy = `write scopes: ['read'], or the scopes that this key needs: ${scopes.join(', ')}`
     checks.filled(`${path}[${i}].scopes`, key.scopes, remedy)
     for (const [j, scope] of (key.scopes ?? []).entries())

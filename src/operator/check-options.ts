@@ -1,17 +1,21 @@
 // The checks of createOperator's options before start(), in the words of the configuration file.
 
+import { appNames, checkSuppressionNames, contentNames } from '../delivery/option-names.ts'
 import { checkAccessKeys, checkKeys } from '../http/check-keys.ts'
 import {
   checkOptions,
   type Form,
   longKeyForm,
   millisecondsForm,
+  type OptionChecks,
+  optionNames,
   originForm,
   storeForm,
   urlForm,
   wholeForm,
 } from '../runtime/forms.ts'
-import type { OperatorLimits, OperatorOptions, ReconciliationLimits } from './options.ts'
+import type { ApiKey, DeviceLimits, KeyRate, OperatorLimits, OperatorOptions, ReconciliationLimits } from './options.ts'
+import type { StatusOptions } from './statuses.ts'
 
 const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
 
@@ -39,6 +43,7 @@ export const reconciliationLimitForms: { readonly [Name in keyof ReconciliationL
 export function checkOperatorOptions(options: OperatorOptions): void {
   checkOptions('createOperator', (check) => {
     const { keys = [], adminKeys = [], app, limits = {}, reconciliation = {} } = options
+    checkNames(check, options)
     check.required('store', options.store, storeForm)
     check.optional('publicUrl', options.publicUrl, urlForm)
     check.filled('keys', keys, 'the platform needs a key to call this API: add one under keys')
@@ -66,16 +71,48 @@ export function checkOperatorOptions(options: OperatorOptions): void {
     checkNumbers('reconciliation', reconciliation, reconciliationLimitForms)
 
     function checkNumbers(path: string, options: object, forms: Readonly<Record<string, Form>>): void {
-      for (const [name, value] of Object.entries(options)) {
-        const form = forms[name]
-        if (form) check.optional(`${path}.${name}`, value, form)
-        else
-          check.wrong({
-            path: `${path}.${name}`,
-            description: 'unknown option',
-            remedy: `the options are: ${Object.keys(forms).join(', ')}`,
-          })
-      }
+      check.known(path, options, Object.keys(forms))
+      for (const [name, value] of Object.entries(options))
+        if (forms[name]) check.optional(`${path}.${name}`, value, forms[name])
     }
   })
 }
+
+/** A misspelt option would be ignored: a rate limit that nobody has. */
+function checkNames({ known }: OptionChecks, options: OperatorOptions): void {
+  known('', options, operatorNames)
+  for (const [i, key] of (options.keys ?? []).entries()) {
+    known(`keys[${i}]`, key, keyNames)
+    known(`keys[${i}].rate`, key.rate, rateNames)
+  }
+  known('deviceLimits', options.deviceLimits, deviceLimitNames)
+  known('app', options.app, appNames)
+  checkSuppressionNames(known, 'suppression', options.suppression)
+  known('content', options.content, contentNames)
+  known('status', options.status, statusNames)
+}
+
+const operatorNames = optionNames<OperatorOptions>({
+  store: true,
+  keys: true,
+  publicUrl: true,
+  adminKeys: true,
+  push: true,
+  judgeDevice: true,
+  deviceLimits: true,
+  publish: true,
+  site: true,
+  attributes: true,
+  suppression: true,
+  reconciliation: true,
+  app: true,
+  status: true,
+  content: true,
+  keptMs: true,
+  contentsKeptMs: true,
+  limits: true,
+})
+const keyNames = optionNames<ApiKey>({ name: true, key: true, brands: true, rate: true })
+const rateNames = optionNames<KeyRate>({ perSecond: true, perBrand: true })
+const deviceLimitNames = optionNames<DeviceLimits>({ app: true, services: true, appPerMinute: true })
+const statusNames = optionNames<StatusOptions>({ polling: true, receiptsFrom: true, webhooks: true })

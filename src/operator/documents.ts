@@ -36,6 +36,7 @@ export function operatorDocuments({ admin, app, status, receipts, publicUrl }: O
                   tag: 'Delivery status',
                   says: 'For the platform, with the API key of the send endpoints. A key sees the statuses of its brands only.',
                   security: 'ApiKey' as const,
+                  isPublic: true as const,
                   routes: status,
                 },
               ]

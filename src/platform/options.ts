@@ -114,7 +114,7 @@ export interface PlatformOptions {
   readonly lanes: readonly LaneOptions[]
   /** Delivery without an operator, for the lanes with the provider 'own'. */
   readonly own?: OwnDeliveryOptions
-  /** Queues and topics with activity request records, in addition to POST /admin/activities. */
+  /** Queues and topics with activity request records, in addition to POST /admin/activities/CHANNEL. */
   readonly intake?: readonly IntakeChannel[]
   /** Queues and topics with device links (§4.3), in addition to the two endpoints. */
   readonly deviceLinks?: readonly LinkChannel[]

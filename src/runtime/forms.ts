@@ -1,5 +1,6 @@
 // Value formats and their wording in errors, shared by the configuration file and the options of the library.
 
+import { closestName } from './closest-name.ts'
 import { ConfigError, type Problem } from './problem.ts'
 
 export interface Form {
@@ -87,8 +88,14 @@ export interface OptionChecks {
   optional(path: string, value: unknown, form: Form): void
   /** A list with at least one item. */
   filled(path: string, list: readonly unknown[] | undefined, remedy?: string): void
+  /** Options by name. Anything but an object is left to the other checks. */
+  known(path: string, options: unknown, names: readonly string[]): void
   wrong(problem: Omit<Problem, 'where'>): void
 }
+
+/** The names of all options of a type: the compiler finds a name that is missing or too many. */
+export const optionNames = <Options>(names: { readonly [Name in keyof Required<Options>]: true }): readonly string[] =>
+  Object.keys(names)
 
 /**
  * Checks the options of a function, each under its path.
@@ -115,6 +122,15 @@ export function checkOptions(name: string, check: (checks: OptionChecks) => void
     if (Array.isArray(list) && list.length > 0) return
     wrong({ path, description: 'missing; expected a list with at least 1 item', ...(remedy && { remedy }) })
   }
-  check({ required, optional, filled, wrong })
+  const known: OptionChecks['known'] = (path, options, names) => {
+    if (typeof options !== 'object' || options === null) return
+    for (const name of Object.keys(options)) {
+      if (names.includes(name)) continue
+      const closest = closestName(name, names)
+      const remedy = closest === undefined ? `the options are: ${names.join(', ')}` : `did you mean ${closest}?`
+      wrong({ path: path === '' ? name : `${path}.${name}`, description: 'unknown option', remedy })
+    }
+  }
+  check({ required, optional, filled, known, wrong })
   if (problems.length > 0) throw new ConfigError(problems)
 }

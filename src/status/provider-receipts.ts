@@ -42,6 +42,7 @@ export const receiptGroup = (setting: string, routes: readonly DescribedRoute[])
         {
           tag: 'Receipts',
           says: `For the providers of ${setting}. The settings have the header and its value.`,
+          isPublic: true as const,
           routes,
         },
       ]

@@ -43,4 +43,42 @@ declare global {
   interface HTMLElementEventMap extends BellwireInboxEvents {}
 }
 
+/** The attributes and properties in JSX. */
+export interface BellwireInboxProps
+  extends Partial<Pick<BellwireInbox, 'url' | 'getToken' | 'client' | 'view' | 'count' | 'texts'>> {
+  'token-url'?: string
+  tokenUrl?: string
+  id?: string
+  class?: string
+  className?: string
+  slot?: string
+  lang?: string
+  dir?: string
+  hidden?: boolean
+  style?: Readonly<Record<string, string | number | undefined>>
+  key?: string | number | bigint | null
+  ref?: ((element: BellwireInbox | null) => void) | { current: BellwireInbox | null } | null
+  'onbellwire-arrival'?: (event: BellwireInboxEvents['bellwire-arrival']) => void
+  'onbellwire-open'?: (event: BellwireInboxEvents['bellwire-open']) => void
+}
+
+// A site without React or Vue has no such module, which must be no error.
+// biome-ignore lint/suspicious/noTsIgnore: the module exists in some projects
+// @ts-ignore
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'bellwire-inbox': BellwireInboxProps
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noTsIgnore: the module exists in some projects
+// @ts-ignore
+declare module 'vue' {
+  interface GlobalComponents {
+    'bellwire-inbox': new () => { $props: Omit<BellwireInboxProps, 'key' | 'ref'> }
+  }
+}
+
 if (!customElements.get('bellwire-inbox')) customElements.define('bellwire-inbox', InboxElement)

@@ -34,3 +34,19 @@ test('a presentation for a push service that does not exist is refused', () => {
   assert.match(problem?.description ?? '', /"apns"/)
   assert.deepEqual(problemsOf([{ is: 'module', name: 'service' }], ['mine']), [], 'a module names its own service')
 })
+
+test('the keys of transactional messages are keys of the platform that may enqueue', () => {
+  const key = { name: 'login', key: 'a-key-of-16-chars', scopes: ['enqueue'] }
+  const problemsOf = (keys: object[]): Problem[] => {
+    const problems: Problem[] = []
+    const lane = { to: {}, status: {}, retry: { first: 1, most: 2 }, transactional: { keys: ['login'] } }
+    checkConsistency({ platform: { keys, lanes: [lane] } } as unknown as Config, 'bellwire.yaml', problems)
+    return problems
+  }
+  assert.deepEqual(problemsOf([key]), [])
+  for (const keys of [[], [{ ...key, name: 'crm' }], [{ ...key, scopes: ['read'] }]]) {
+    const [problem] = problemsOf(keys)
+    assert.equal(problem?.path, 'platform.lanes[0].transactional.keys[0]')
+    assert.match(problem?.description ?? '', /scope enqueue is named "login"/)
+  }
+})

@@ -233,12 +233,14 @@ test('every endpoint of the interface has an example that matches its schema and
   }
 })
 
-test('the document names its own address, and for the interface the public address', async (t) => {
+test('the document names its own address, and for all public routes the public address', async (t) => {
   const publicUrl = 'https://operator.example/api'
-  const { url } = await startOperator(t, { publicUrl })
+  const { url } = await startOperator(t, { publicUrl, app: { secrets: [secret] }, status: {} })
   const document = await documentOf(url)
   assert.deepEqual(document.servers, [{ url }])
   assert.deepEqual(document.paths['/channels/push/batch'].post.servers, [{ url: publicUrl }])
+  for (const path of ['/app/inbox', '/app/devices', '/app/status', '/messages/status'])
+    assert.deepEqual((document.paths[path].get ?? document.paths[path].post).servers, [{ url: publicUrl }], path)
   assert.equal(document.paths['/admin/summary'].get.servers, undefined)
 })
 

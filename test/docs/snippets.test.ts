@@ -36,13 +36,37 @@ test('the TypeScript snippets of README, docs, createOperator and createPlatform
     await writeFile(join(folder, `snippet-${i}.ts`), `${text}\nexport {}\n`)
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project))
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    join(root, 'node_modules/typescript/bin/tsc'),
-    '-p',
-    folder,
-  ]).catch((error: { stdout: string }) => error)
-  const named = stdout.replaceAll(/\S*snippet-(\d+)\.ts/g, (_, i: string) => snippets[Number(i)]?.from ?? i)
+  const named = (await compile(folder)).replaceAll(
+    /\S*snippet-(\d+)\.ts/g,
+    (_, i: string) => snippets[Number(i)]?.from ?? i,
+  )
   assert.equal(named, '')
+})
+
+test('the JSX snippet of the README compiles with React, and the element has types in Vue', async (t) => {
+  const snippet = pages.flatMap((file) => fencedSnippets(file, 'jsx'))
+  assert.equal(snippet.length, 1)
+  await mkdir(join(root, '.cache'), { recursive: true })
+  const folder = await mkdtemp(join(root, '.cache', 'jsx-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'bell.tsx'), snippet[0]?.text ?? '')
+  const wrong = "export const Wrong = () => <bellwire-inbox view={'cards'} />\n"
+  await writeFile(join(folder, 'wrong.tsx'), `import 'bellwire/inbox-element'\n${wrong}`)
+  await writeFile(
+    join(folder, 'vue.ts'),
+    "import 'bellwire/inbox-element'\nimport type { GlobalComponents } from 'vue'\nexport type Bell = InstanceType<GlobalComponents['bellwire-inbox']>['$props']\nexport const props: Bell = { 'token-url': '/bellwire-token' }\n",
+  )
+  await writeFile(join(folder, 'vue.d.ts'), 'export interface GlobalComponents {}\n')
+  const compilerOptions = {
+    ...project.compilerOptions,
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    jsx: 'react-jsx',
+    types: [],
+    module: 'preserve',
+    paths: { 'bellwire/inbox-element': ['../../src/widget/inbox-element.ts'], vue: ['./vue.d.ts'] },
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts', '*.tsx'] }))
+  assert.match(await compile(folder), /^wrong\.tsx\S+ error TS2322: Type '"cards"' is not assignable .*\n$/)
 })
 
 test('every YAML block of README and docs is a valid configuration, together with the parts that it leaves out', async (t) => {
@@ -107,6 +131,7 @@ const variables = {
   VAPID_PRIVATE_KEY: vapid.privateKey,
   OPERATOR_KEY: 'example-operator-key-1',
   PLATFORM_KEY: 'example-platform-key-1',
+  LOGIN_KEY: 'example-platform-login-key',
   BACKEND_KEY: 'example-operator-tokens-key',
   APP_SECRET: 'example-secret-of-subscriber-tokens-1',
   STATUS_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -152,6 +177,15 @@ async function checkYaml(text: string, file: string, from: string, folder: strin
   if (platform) await platformOptions(platform)
   if (operator && from.startsWith('docs/go-live.md'))
     await writeFile(join(folder, 'operator-profile.json'), JSON.stringify(await operatorProfile(operator, Date.now())))
+}
+
+/** @returns the errors */
+async function compile(folder: string): Promise<string> {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', folder], { cwd: folder }).catch(
+    (error: { stdout: string }) => error,
+  )
+  return stdout
 }
 
 const project = {

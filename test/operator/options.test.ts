@@ -57,8 +57,8 @@ test('all problems of the operator options are reported at once, without secrets
     'app.secrets[0]',
     'app.origins[0]',
     'keptMs',
-    'limits.batchMax',
     'limits.provider_timeout',
+    'limits.batchMax',
     'reconciliation.streams',
   ])
   assert.match(message, /limits\.batchMax: expected a whole number from 1 to 100000, found 0/)
@@ -89,6 +89,50 @@ test('all problems of the platform options are reported at once', () => {
     'lanes[1].provider',
     'lanes[1]',
   ])
+})
+
+test('a misspelt option is refused at every level, with the name that was meant', () => {
+  const [lane] = platform.lanes
+  const wrong: readonly (() => unknown)[] = [
+    () => createOperator({ ...operator, suppresion: 'none' } as never),
+    () => createOperator({ ...operator, keys: [{ ...keys.one, rat: { perSecond: 5 } }] } as never),
+    () => createOperator({ ...operator, keys: [{ ...keys.one, rate: { persecond: 5 } }] } as never),
+    () => createOperator({ ...operator, limits: { batchMac: 10 } } as never),
+    () => createOperator({ ...operator, deviceLimits: { ap: 1 } } as never),
+    () => createOperator({ ...operator, app: { secrets: ['a'.repeat(16) + 'b'.repeat(16)], origin: [] } } as never),
+    () => createOperator({ ...operator, suppression: { exempt: { activites: ['7'] } }, attributes: {} } as never),
+    () => createOperator({ ...operator, content: { titel: '/title' } } as never),
+    () => createPlatform({ ...platform, lane: [] } as never),
+    () => createPlatform({ ...platform, keys: [{ ...platform.keys[0], brand: ['1'] }] } as never),
+    () => createPlatform({ ...platform, lanes: [{ ...lane, perSeconds: 5 }] } as never),
+    () => createPlatform({ ...platform, lanes: [{ ...lane, retry: { first: 1 } }] } as never),
+    () => createPlatform({ ...platform, own: { pusch: {} } } as never),
+  ]
+  const found = wrong.map((create) =>
+    refused(create)
+      .message.replace(/^create\w+ +/, '')
+      .replace('\n    ', ' '),
+  )
+  assert.deepEqual(found, [
+    'suppresion: unknown option did you mean suppression?',
+    'keys[0].rat: unknown option did you mean rate?',
+    'keys[0].rate.persecond: unknown option did you mean perSecond?',
+    'limits.batchMac: unknown option did you mean batchMax?',
+    'deviceLimits.ap: unknown option did you mean app?',
+    'app.origin: unknown option did you mean origins?',
+    'suppression.exempt.activites: unknown option did you mean activities?',
+    'content.titel: unknown option did you mean title?',
+    'lane: unknown option did you mean lanes?',
+    'keys[0].brand: unknown option did you mean brands?',
+    'lanes[0].perSeconds: unknown option did you mean perSecond?',
+    'lanes[0].retry.first: unknown option did you mean firstMs?',
+    'own.pusch: unknown option did you mean push?',
+  ])
+})
+
+test('the keys of transactional messages are keys of the platform that may enqueue', () => {
+  const lanes = platform.lanes.map((each) => ({ ...each, transactional: { keys: ['crm', 'login'] } }))
+  assert.deepEqual(refused(() => createPlatform({ ...platform, lanes })).paths, ['lanes[0].transactional.keys[1]'])
 })
 
 test('an invalid operator URL and an invalid service account are reported with their paths', () => {

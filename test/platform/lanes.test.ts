@@ -37,6 +37,9 @@ test('a malformed answer of the operator is shown in the log, the lane, each out
   assert.match((await get(`${url}/admin/lanes`)).body.lanes[0].last_error, malformedAnswer)
   const [[seq]] = body.seqs
   const { outcomes } = (await post(`${url}/admin/outcomes`, { seqs: [seq] }, adminKey.key)).body
+  const ranges = (await post(`${url}/admin/outcomes`, { seqs: body.seqs }, adminKey.key)).body
+  assert.equal(ranges.outcomes.length, 3, 'the ranges of the answer to the enqueue are accepted')
+  assert.equal((await post(`${url}/admin/outcomes`, { seqs: [[1, 10_001]] }, adminKey.key)).status, 400)
   assert.deepEqual([outcomes[0].category, outcomes[0].reason], ['waiting', 'nonsense'])
   assert.match(outcomes[0].error, malformedAnswer)
 

@@ -25,7 +25,7 @@ export function asyncApi(side: MessagingSide): Json {
       title: records ? 'Messages to the platform' : 'Device links of the operator',
       version: '1',
       description:
-        (records ? 'Activity request records as messages, instead of POST /admin/activities. ' : '') +
+        (records ? 'Activity request records as messages, instead of POST /admin/activities/CHANNEL. ' : '') +
         'Links and unlinks as messages, instead of POST /v1/integration/user/device/link and /unlink. A brand uses one of the three channels. The names of queues and topics are configurable; this document shows the default.',
       license: { name: 'MIT' },
     },

@@ -36,6 +36,8 @@ export interface RouteGroup {
   readonly says: string
   /** Default: no authentication. */
   readonly security?: Security
+  /** The routes are at the public address of the side, also if the administration has an address of its own. */
+  readonly isPublic?: true
   readonly routes: readonly DescribedRoute[]
 }
 

@@ -11,7 +11,7 @@ export interface OpenApiOptions {
   readonly description: string
   /** The interface's own endpoints. */
   readonly operations: readonly InterfaceOperation[]
-  /** The public address of these endpoints. Default: the address of the document. */
+  /** The public address of these endpoints and of the public groups. Default: the address of the document. */
   readonly publicUrl?: string | undefined
   /** All other routes. */
   readonly groups: readonly RouteGroup[]
@@ -33,7 +33,11 @@ export function openApi({ title, description, operations, publicUrl, groups }: O
   for (const operation of operations)
     addOperation(operation.method, operation.path, { ...describeInterface(operation, components), ...servers })
   for (const group of groups)
-    for (const route of group.routes) addOperation(route.method, route.url, describeRoute(route, group, components))
+    for (const route of group.routes)
+      addOperation(route.method, route.url, {
+        ...describeRoute(route, group, components),
+        ...(group.isPublic && servers),
+      })
   return {
     openapi: '3.1.1',
     // §9: the endpoints are not versioned, except for the platform's prefix /v1/.

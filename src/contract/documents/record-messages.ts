@@ -1,4 +1,4 @@
-// The part of the platform's AsyncAPI document about activity request records: the same record as POST /admin/activities (§2.1).
+// The part of the platform's AsyncAPI document about activity request records: the same record as POST /admin/activities/CHANNEL (§2.1).
 
 import { channels, deviceMessageTypeName } from '../endpoints.ts'
 import { ActivityRequest } from '../records.ts'
