@@ -45,7 +45,7 @@ const groups = new Set(allPlatformChecks.map(({ id }) => id.split('.')[0] as str
 const quick = [...groups].filter((group) => !['pause', 'restart', 'link', 'status'].includes(group))
 
 /** How many mutants run at the same time: they wait most of the time. */
-const atOnce = 16
+const atOnce = 8
 
 test('each mutant of the platform is found by its check, and by no unrelated one', async (t) => {
   const queue = [...platformMutants]

@@ -38,8 +38,12 @@ const restart: Scenario<Restarted, Lane> = {
     const ended = await Promise.race([repeated.promise, playing])
     if (ended) throw new NotJudged('no message came again before the restart, although each was answered 503')
     const restartedAt = clock.monotonic()
-    await facts.restart?.()
-    isRestarted = true
+    try {
+      await facts.restart?.()
+    } finally {
+      // The play ends, also if the restart failed.
+      isRestarted = true
+    }
     return { delivered, waiting: await playing, restartedAt }
   },
 }
