@@ -67,7 +67,8 @@ export function statusWebhookRoute(
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
         const signed = await signersOf(candidates, request, body)
         const lanes = [...new Set(signed.flatMap((each) => each.lanes))]
-        const verdict = wrongSignatures.judge(addressOf(request.raw), lanes[0])
+        // The body was hashed once for each secret.
+        const verdict = wrongSignatures.judge(addressOf(request.raw), lanes[0], candidates.length)
         if (verdict === 'wait') throw tooManyWrong()
         if (verdict === 'wrong')
           throw unauthorized('the signature does not match: check the secret, and sign the body as it is sent', {

@@ -10,8 +10,9 @@ export interface WrongKeys {
    * Judges a key from an address as right or wrong, or refuses to check it now ('wait').
    *
    * @param name the name of the matching key; undefined if no key matches
+   * @param guesses how many guesses a wrong key counts as; default: one
    */
-  judge(address: string, name: string | undefined): 'right' | 'wrong' | 'wait'
+  judge(address: string, name: string | undefined, guesses?: number): 'right' | 'wrong' | 'wait'
   /** Whether no key of the address is checked now, and none was right before. */
   isExhausted(address: string): boolean
   /** Counts a request without a key in the log. It does not count as a guess. */
@@ -73,7 +74,7 @@ export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
   }
 
   return {
-    judge(from, name) {
+    judge(from, name, guesses = 1) {
       const address = networkOf(from)
       if (name !== undefined && states.get(address)?.right.has(name)) return 'right'
       const state = stateOf(address)
@@ -83,7 +84,7 @@ export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
       }
       countRefusal(address)
       if (state.left < 1) return 'wait'
-      state.left--
+      state.left -= guesses
       return 'wrong'
     },
     isExhausted(from) {
