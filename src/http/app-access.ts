@@ -3,6 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { DescribedRoute } from '../contract/documents/described.ts'
 import { type ReceiptOf, readReceiptToken } from '../contract/receipt-token.ts'
+import { shortened } from '../contract/storable.ts'
+import { emit } from '../runtime/events.ts'
+import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { addressOf } from './address.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
@@ -63,6 +66,10 @@ const mostInFlight = 4
 /** Most bytes of the bodies of one user in flight. */
 const bodyBytesOfUser = 256 * 1024
 const bodiesOfUsers: BodyShare = { name: 'users', timeoutMs: 5_000 }
+/** One line a minute, because strangers can send any origin. */
+const reportOrigin = summarizeRepeats<string>(60_000, (_key, count, origin) =>
+  emit('origins.refused', { origin: shortened(origin, 200), count }),
+)
 const nameOf = ({ brand, userId }: Subscriber): string => `${brand} ${userId}`
 const prefix = '/app'
 
@@ -83,6 +90,10 @@ export async function appRoutes(
   }
   const bodies = { ...bodiesOfUsers, perCaller }
   const register = async (server: FastifyInstance): Promise<void> => {
+    // Before the plugin, which answers preflight requests. A browser sends one only to another origin.
+    server.addHook('onRequest', async ({ method, headers: { origin } }) => {
+      if (method === 'OPTIONS' && origin !== undefined && !access.origins.includes(origin)) reportOrigin('', origin)
+    })
     await server.register(cors, {
       origin: [...access.origins],
       methods: ['GET', 'POST'],

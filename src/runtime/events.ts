@@ -42,6 +42,8 @@ export interface Events {
   /** Requests without a right key or token, of one address; the path and the status of the latest. */
   'requests.refused': { address: string; count: number; path: string; status: number }
   'keys.refused': { address: string; count: number }
+  /** Preflight requests of pages that may not call /app, with the origin of the latest. */
+  'origins.refused': { origin: string; count: number }
   'connections.refused': { side: 'operator' | 'platform'; count: number }
   // the send path (operator)
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }

@@ -103,6 +103,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'connections.refused': ['warn', 'connections refused: the limit of open connections is reached'],
   'requests.refused': ['info', 'requests without a right key or token refused'],
   'keys.refused': ['warn', 'requests refused: API key missing or wrong'],
+  'origins.refused': ['info', 'a page was refused: its origin is not in app.origins'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],
   'messages.refused': ['debug', 'messages refused before they were claimed: their provider or push service is paused'],

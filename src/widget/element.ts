@@ -297,10 +297,12 @@ function notice(part: string, icon: TemplateResult, title: string, hint: string)
 }
 
 async function fetchToken(url: string): Promise<string | null> {
-  const response = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(20_000) })
+  const response = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(20_000) }).catch(() => {
+    throw new Error(`token-url ${url} did not answer`)
+  })
   // Nobody is signed in.
   if (response.status === 401 || response.status === 403) return null
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  if (!response.ok) throw new Error(`token-url ${url} answered ${response.status}`)
   const { token } = (await response.json()) as { token: string }
   return token
 }

@@ -6,6 +6,7 @@ import { type OperatorCalls, OtherUser, Refused, SignedOut } from './operator-ca
 import { delayAfter, pause } from './pause.ts'
 import { joinTabs, type TabMessage } from './tab-group.ts'
 import type { InboxState, InboxStatus } from './types.ts'
+import { createWarnings } from './warnings.ts'
 
 /** The state of a client, as the stream changes it. */
 export interface View {
@@ -25,6 +26,8 @@ const firstRetryMs = 1_000
 export async function follow(url: string, calls: OperatorCalls, view: View, signal: AbortSignal): Promise<void> {
   let failures = 0
   let user: string | undefined
+  // biome-ignore lint/suspicious/noConsole: the page shows users no more than an outage
+  const warnOnce = createWarnings(url, location.origin, (text) => console.warn(text))
   while (!signal.aborted) {
     try {
       const token = await calls.token()
@@ -44,6 +47,7 @@ export async function follow(url: string, calls: OperatorCalls, view: View, sign
       if (error instanceof Refused && error.status === 403)
         return view.set({ status: 'closed', reason: error.message, items: [], unseen: 0, unread: 0, more: false })
       failures++
+      if (navigator.onLine) warnOnce(error)
       view.set({ status: 'offline' })
       await pause(delayAfter(failures, firstRetryMs, retryAfterOf(error)), signal)
     }
