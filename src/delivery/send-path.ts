@@ -73,7 +73,7 @@ class Path implements SendPath {
   readonly #options: SendPathOptions
   readonly #claimMessages: ClaimMessages
   readonly #admission: Admission
-  readonly #watchText = createTextWatch()
+  readonly #texts = createTextWatch()
   /** The messages in progress, by brand and key. */
   readonly #works = new Map<string, TransientMap<string, Work>>()
   #inProgress = 0
@@ -295,8 +295,12 @@ class Path implements SendPath {
 
   /** A message without title and body is delivered, but raises a warning, and its rule says so. */
   #noteMissingText({ brand, channel }: Message, result: Result): Result {
-    if (result.textMissingAt === undefined || result.category !== 'successful') return result
-    this.#watchText(brand, channel, result.textMissingAt)
+    if (result.category !== 'successful') return result
+    if (result.textMissingAt === undefined) {
+      this.#texts.recordFound(brand, channel)
+      return result
+    }
+    this.#texts.recordMissing(brand, channel, result.textMissingAt)
     return { ...result, rule: `${result.rule}, without title and body` }
   }
 

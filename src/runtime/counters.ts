@@ -46,6 +46,12 @@ export const counters: readonly CounterRow[] = [
     by: ['brand', 'channel'],
     help: 'Messages delivered without title and body; check operator.content',
   },
+  {
+    event: 'content.unrecognised',
+    name: 'content_unrecognised',
+    by: ['brand', 'channel'],
+    help: 'Alerts: no message since the start had a title or a text; check operator.content',
+  },
   { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages suppressed because of their user' },
   { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages taken over' },
   {

@@ -56,6 +56,7 @@ export interface Events {
   'message.taken_over': { brand: string; channel: string; ref: string; attempt: number; uncertain: boolean }
   'message.suppressed': { brand: string; ref: string; why: string }
   'message.without_text': { brand: string; channel: string }
+  'content.unrecognised': { brand: string; channel: string; messages: number; pointers: string }
   'content.missing': { brand: string; messages: number; pointers: string }
   'message.calling': { provider: string; refs: readonly string[] }
   /** `id` is the activity.id. With `ref` it joins the log lines of the two sides. */

@@ -120,6 +120,10 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
     'warn',
     'delivered without title and body: no text at these pointers; correct operator.content, or set operator.content.required',
   ],
+  'content.unrecognised': [
+    'error',
+    'no message since the start had a title or a text: nobody sees a message; correct operator.content',
+  ],
   'message.calling': ['debug', 'calling the provider'],
   'message.settled': [bySettled, 'attempt settled'],
   'suppression.held': [

@@ -211,6 +211,11 @@ test('the pointers of title and body are reported, with a warning if messages ha
   const finding = await contentFinding('')
   assert.equal(finding?.warning, true)
   assert.match(finding?.description ?? '', /delivered with neither since the start: 1$/)
+  for (let id = 2; id <= 10; id++)
+    await post(`${url}/channels/site/single`, element({ id }, { title: undefined, body: undefined }))
+  const alert = await contentFinding('')
+  assert.equal(alert?.ok, false)
+  assert.match(alert?.description ?? '', /no message since the start had either/)
 })
 
 test('errors in the configuration are reported as problems', async (t) => {

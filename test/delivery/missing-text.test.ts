@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defaultContentMapping } from '../../src/contract/content.ts'
 import { createTextWatch } from '../../src/delivery/text-watch.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import type { Events } from '../../src/runtime/events.ts'
 import { on } from '../../src/runtime/events.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
@@ -58,8 +59,8 @@ test('the first message of a brand raises a warning at once; the following ones 
   t.after(on('content.missing', (warning) => warnings.push(warning)))
   const watch = createTextWatch(20)
   const together = event('content.missing', ({ messages }) => messages > 1)
-  for (let n = 0; n < 1_000; n++) watch('1', 'push', ['/title', '/body'])
-  watch('2', 'push', ['/title', '/body'])
+  for (let n = 0; n < 1_000; n++) watch.recordMissing('1', 'push', ['/title', '/body'])
+  watch.recordMissing('2', 'push', ['/title', '/body'])
   await together
   assert.deepEqual(
     warnings.map(({ brand, messages }) => [brand, messages]),
@@ -69,4 +70,28 @@ test('the first message of a brand raises a warning at once; the following ones 
       ['1', 999],
     ],
   )
+})
+
+test('a brand without one message with a text since the start is alerted after ten messages, and once an hour', (t) => {
+  let now = 0
+  t.mock.method(clock, 'monotonic', () => now)
+  const alerts: Events['content.unrecognised'][] = []
+  t.after(on('content.unrecognised', (alert) => alerts.push(alert)))
+  const watch = createTextWatch()
+  const send = (brand: string, messages: number) => {
+    for (let n = 0; n < messages; n++) watch.recordMissing(brand, 'push', ['/title', '/body'])
+  }
+  watch.recordFound('2', 'push')
+  send('2', 1_000)
+  send('1', 9)
+  assert.deepEqual(alerts, [])
+  send('1', 500)
+  assert.deepEqual(alerts, [{ brand: '1', channel: 'push', messages: 10, pointers: '/title, /body' }])
+  now += 3_600_000
+  send('1', 1)
+  assert.equal(alerts.length, 2)
+  watch.recordFound('1', 'push')
+  now += 3_600_000
+  send('1', 100)
+  assert.equal(alerts.length, 2)
 })

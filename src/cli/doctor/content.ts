@@ -8,7 +8,17 @@ const timeoutMs = 2_000
 export async function checkContent({ host, port, content }: OperatorConfig): Promise<readonly Check[]> {
   const { title, body, required } = content
   const pointers = `the title is at ${title}, the body at ${body}`
-  const missing = port === 0 ? 0 : await countWithoutText(addressOf(host, port))
+  const metrics = port === 0 ? '' : await readMetrics(addressOf(host, port))
+  if (sumOf(metrics, 'content_unrecognised_total') > 0)
+    return [
+      {
+        ok: false,
+        description: `${pointers}; of a brand, no message since the start had either: nobody sees its messages`,
+        remedy:
+          'correct operator.content.title and operator.content.body: the log names the brand (content.unrecognised)',
+      },
+    ]
+  const missing = sumOf(metrics, 'without_text_total')
   if (missing > 0)
     return [
       {
@@ -27,13 +37,16 @@ export async function checkContent({ host, port, content }: OperatorConfig): Pro
   ]
 }
 
-/** The count from the operator's metrics; 0 if no operator runs at this address. */
-async function countWithoutText(address: string): Promise<number> {
+/** The metrics of the operator; empty if no operator runs at this address. */
+async function readMetrics(address: string): Promise<string> {
   try {
-    const response = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(timeoutMs) })
-    const counts = (await response.text()).matchAll(/^bellwire_without_text_total\{.*\} (\d+)$/gm)
-    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+    return await (await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(timeoutMs) })).text()
   } catch {
-    return 0
+    return ''
   }
+}
+
+function sumOf(metrics: string, name: string): number {
+  const counts = metrics.matchAll(new RegExp(`^bellwire_${name}\\{.*\\} (\\d+)$`, 'gm'))
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
