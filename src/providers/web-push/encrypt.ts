@@ -1,6 +1,7 @@
 // Encrypts a message for a browser: RFC 8291 (keys), and RFC 8188 (content coding aes128gcm) in one record.
 
-import { createCipheriv, createECDH, type ECDH, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createECDH, type ECDH, hkdfSync } from 'node:crypto'
+import { random } from '../../runtime/random.ts'
 
 /** The keys of a subscription, in base64url. */
 export interface SubscriptionKeys {
@@ -22,7 +23,7 @@ export function encrypt(
   payload: Uint8Array,
   { p256dh, auth }: SubscriptionKeys,
   sender: ECDH = newKeyPair(),
-  salt: Buffer = randomBytes(16),
+  salt: Buffer = random.bytes(16),
 ): Buffer<ArrayBuffer> {
   const [receiver, secret] = [Buffer.from(p256dh, 'base64url'), Buffer.from(auth, 'base64url')]
   if (receiver.length !== 65) throw new Error('The subscription p256dh value should be 65 bytes long.')
