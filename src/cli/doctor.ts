@@ -49,13 +49,15 @@ async function checkConfiguration(
         exit.usage,
         'no section operator or platform is configured; check that this folder has a bellwire.yaml, or give --config',
       )
-    const [{ partsOf }, { checkAll }, { secretFiles }] = await Promise.all([
+    const [{ partsOf }, { checkAll }, { proxyVariables }, { secretFiles }] = await Promise.all([
       import('./doctor/parts.ts'),
       import('./doctor/part.ts'),
+      import('./doctor/proxy-variables.ts'),
       import('./doctor/secret-files.ts'),
     ])
     const valid: Finding = { setting: 'configuration', ok: true, description: 'all settings are valid' }
-    const parts = [secretFiles(file, config, process.env), ...(await partsOf(config))]
+    const environment = [secretFiles(file, config, process.env), proxyVariables(config, process.env)]
+    const parts = [...environment, ...(await partsOf(config))]
     return { findings: [valid, ...(await checkAll(parts, timeoutMs))], secrets: secretsOf(config) }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

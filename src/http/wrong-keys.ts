@@ -3,6 +3,7 @@
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
+import { createTokenBucket, type TokenBucket } from '../runtime/token-bucket.ts'
 import { networkOf } from './address.ts'
 
 export interface WrongKeys {
@@ -34,8 +35,7 @@ export interface WrongKeysOptions {
 
 interface AddressState {
   /** Wrong keys that the address may still send. */
-  left: number
-  refilledAt: number
+  readonly wrong: TokenBucket
   /** Names of the keys that were right from this address: they never wait. */
   readonly right: Set<string>
 }
@@ -60,14 +60,9 @@ export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
   })
 
   function stateOf(address: string): AddressState {
-    const time = now()
     const found = states.get(address)
-    if (found) {
-      found.left = Math.min(burst, found.left + ((time - found.refilledAt) * perSecond) / 1000)
-      found.refilledAt = time
-      return found
-    }
-    const created: AddressState = { left: burst, refilledAt: time, right: new Set() }
+    if (found) return found
+    const created = { wrong: createTokenBucket(burst, (burst * 1_000) / perSecond), right: new Set<string>() }
     states.set(address, created)
     if (states.size > addresses) states.delete(states.keys().next().value as string)
     return created
@@ -77,19 +72,20 @@ export function createWrongKeys(options: WrongKeysOptions = {}): WrongKeys {
     judge(from, name, guesses = 1) {
       const address = networkOf(from)
       if (name !== undefined && states.get(address)?.right.has(name)) return 'right'
-      const state = stateOf(address)
-      if (state.left >= 1 && name !== undefined) {
-        state.right.add(name)
+      const { wrong, right } = stateOf(address)
+      const isExhausted = wrong.waitMs(1, now()) > 0
+      if (!isExhausted && name !== undefined) {
+        right.add(name)
         return 'right'
       }
       countRefusal(address)
-      if (state.left < 1) return 'wait'
-      state.left -= guesses
+      if (isExhausted) return 'wait'
+      wrong.take(guesses, now())
       return 'wrong'
     },
     isExhausted(from) {
-      const { left, right } = stateOf(networkOf(from))
-      return left < 1 && right.size === 0
+      const { wrong, right } = stateOf(networkOf(from))
+      return wrong.waitMs(1, now()) > 0 && right.size === 0
     },
     countMissing: (from) => countRefusal(networkOf(from)),
   }

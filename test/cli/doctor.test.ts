@@ -55,6 +55,20 @@ platform:
 const oneSignal = (url: string): string =>
   `{provider: http, preset: onesignal, url: "${url}/notifications", user_id: "{{brand}}-{{user_id}}", secrets: [{name: app_id, value: ${appId}}, {name: api_key, value: ${apiKey}}]}`
 
+test('a proxy of the environment that has no effect is a warning', async (t) => {
+  const env = { HTTPS_PROXY: 'http://ann:canary@proxy.example:3128' }
+  const { of } = await doctor(t, operator('recording'), env)
+  const warning = of('configuration').find((finding) => finding.warning && /HTTPS_PROXY/.test(finding.description))
+  assert.match(warning?.description ?? '', /^HTTPS_PROXY is set and has no effect/)
+  assert.doesNotMatch(JSON.stringify(of('configuration')), /canary/)
+  const proxied = await doctor(
+    t,
+    operator(`{provider: http, url: "http://127.0.0.1:1/", proxy: "http://127.0.0.1:1"}`),
+    env,
+  )
+  assert.doesNotMatch(proxied.out, /HTTPS_PROXY/)
+})
+
 test('the broker of an intake is checked: a missing queue, an unreachable broker, an existing queue', {
   skip: await withoutRabbitmq(),
 }, async (t) => {
