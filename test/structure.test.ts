@@ -19,7 +19,7 @@ const allowedImports: Record<string, readonly string[]> = {
   attributes: ['http-client', 'store', 'runtime', 'contract'],
   brokers: ['queue', 'store', 'runtime', 'contract'],
   inbox: ['store', 'http', 'runtime', 'contract', 'providers:types'],
-  status: ['http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
+  status: ['providers', 'http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
   devices: ['http-client', 'brokers', 'queue', 'store', 'http', 'runtime', 'contract'],
   conversions: ['http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
   http2: ['runtime'],

@@ -5,7 +5,7 @@ import { checkChannels } from './check-channels.ts'
 import type { DevicesConfig } from './devices-table.ts'
 import { environmentName } from './environment-name.ts'
 import type { Problem } from './problem.ts'
-import { httpProblems } from './services/http-options.ts'
+import { httpProblems, templateSettings } from './services/http-options.ts'
 import type { Config } from './table.ts'
 
 function ownLanes(platform: Config['platform'], channel: (typeof channels)[number]) {
@@ -152,6 +152,11 @@ export function checkConsistency(config: Config, where: string, problems: Proble
         remedy: 'compare each field of a brand with one operator',
       })
   }
+  for (const [i, { to }] of webhooks.entries())
+    if (to.is === 'template') {
+      const at = `operator.status.webhooks[${i}].to`
+      problems.push(...httpProblems(templateSettings(to), 'status', { at, where, brands: [] }))
+    }
   const retries = [
     ...lanes.map(({ retry }, i) => ({ path: `platform.lanes[${i}].retry`, retry })),
     ...webhooks.map(({ retry }, i) => ({ path: `operator.status.webhooks[${i}].retry`, retry })),

@@ -211,6 +211,11 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       'Signed calls to the platform. See [Webhook](status.md#webhook).',
     ),
     section(
+      'Delivery status: calls of another form',
+      String.raw`operator\.status\.webhooks\[\]\.to\{template\}\.(?<name>template|method|body|channel|connections|(secrets|headers|statuses|rules)(\[\]\.[\w.]+(\[\])?)?)`,
+      'The calls are described as those of an HTTP provider: `auth` and `rules` are described there. See [Calls of another form](status.md#calls-of-another-form).',
+    ),
+    section(
       "Delivery status: the vendor's callback",
       String.raw`operator\.status\.webhooks\[\]\.to\{callback\}\.(?<name>callback|username|password|connections)`,
       "For a platform that knows only the vendor's own form. See [The vendor's callback](status.md#the-vendors-callback).",

@@ -4,7 +4,8 @@ import { messageStatuses } from '../contract/status.ts'
 import { webhookKey } from '../contract/webhook-signature.ts'
 import { addressSettings, connectionSettings } from './address-settings.ts'
 import { baseUrl, brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from './kinds.ts'
-import { group, list, type ValueOf, variants } from './setting.ts'
+import { httpAuth, httpHeaders, httpRule, httpSecrets } from './services/http.ts'
+import { group, json, list, type ValueOf, variants } from './setting.ts'
 
 /** A secret of Standard Webhooks. Both sides have the same one. */
 export const webhookSecret = kind('whsec_ and the base64 form of 24 to 64 bytes', (text) =>
@@ -89,7 +90,8 @@ export const statusSettings = group(
           to: variants(
             {
               help: 'The webhook of the platform.',
-              remedy: 'write to: {webhook: https://…, secrets: [whsec_…]}, as agreed with the platform',
+              remedy:
+                'write to: {webhook: https://…, secrets: [whsec_…]}, or to: {template: https://…, body: …}, as agreed with the platform',
             },
             {
               webhook: {
@@ -115,6 +117,39 @@ export const statusSettings = group(
                   help: 'The most statuses in one call. 1: each body is one record; otherwise it is an array.',
                   default: '100',
                 }),
+                connections,
+              },
+              template: {
+                template: text({
+                  help: 'The address of a platform with calls of its own form. Path and query may contain {{placeholders}}.',
+                  outbound: true,
+                }),
+                method: oneOf('POST', 'PUT', 'PATCH')({ help: 'The method of the calls.', default: 'POST' }),
+                secrets: httpSecrets,
+                auth: httpAuth,
+                headers: httpHeaders,
+                body: json({
+                  help: 'The JSON body, written as YAML. Texts may contain {{placeholders}}.',
+                  optional: true,
+                }),
+                rules: list(httpRule, {
+                  help: 'Rules that map responses to outcomes; the first match decides. The rules of the other webhooks, by status, follow them.',
+                }),
+                statuses: list(
+                  group(
+                    { help: 'One status.' },
+                    {
+                      status: oneOf(...messageStatuses)({ help: 'The status.' }),
+                      as: text({ help: "The platform's word for it. Default: the same.", optional: true }),
+                    },
+                  ),
+                  { help: 'The statuses that the platform knows. Default: all.' },
+                ),
+                channel: oneOf(
+                  'push',
+                  'site',
+                )({ help: 'The channel whose statuses are sent. Default: both.', optional: true }),
+                ...connectionSettings,
                 connections,
               },
               callback: {

@@ -1,37 +1,19 @@
-// The status callback of the interface's vendor, published for its own Firebase push only (public facts): one call for each status,
-// with HTTP Basic authentication.
+// The keys of a conversion by which the interface's vendor knows a message in its status callback (public facts).
 
-import type { Channel } from './endpoints.ts'
 import { isRawJson, parseExactly } from './exact-json.ts'
 import { readSingle } from './read-activity.ts'
-import type { MessageStatus } from './status.ts'
-
-/** The vendor's words. It knows no others, and they are for push only. */
-const actions: Readonly<Partial<Record<MessageStatus, string>>> = {
-  delivered: 'delivered',
-  opened: 'read',
-  clicked: 'clicked',
-}
-
-/** Whether the vendor knows this status. */
-export const isVendorStatus = (status: MessageStatus): boolean => actions[status] !== undefined
 
 const prefix = 'conversion_fasttrack_'
 
 /**
- * The body of a call. The metadata are those of the request's `meta` that have the vendor's prefix, else they come from the tracking
- * headers, else from the activity record, with all digits.
+ * The conversion keys as a JSON object: those of the request's `meta` that have the vendor's prefix, else from the tracking headers,
+ * else from the activity record, with all digits.
  *
  * @param meta the meta of row 25 as JSON text
- * @returns undefined if the vendor does not know the status, or not for the channel, or if the meta was erased
  */
-export function vendorCallbackBody(channel: Channel, status: MessageStatus, meta: string | null): string | undefined {
-  const action = actions[status]
-  if (action === undefined || channel !== 'push' || meta === null) return undefined
-  return JSON.stringify({ action, metadata: metadataOf(meta) })
-}
+export const conversionKeys = (meta: string): string => JSON.stringify(keysOf(meta))
 
-function metadataOf(meta: string): Record<string, unknown> {
+function keysOf(meta: string): Record<string, unknown> {
   const record = readSingle(Buffer.from(meta))
   const { headers = {}, meta: own } = parseExactly(meta) as {
     readonly headers?: Readonly<Record<string, string>>

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici'
 import { clock } from '../runtime/clock.ts'
 import { type Auth, type AuthHeaders, type AuthOptions, createAuth } from './auth.ts'
 import { type ConnectionOptions, type DispatcherOptions, openDispatcher } from './dispatcher.ts'
-import { type ExchangedOnce, exchange } from './exchange.ts'
+import { type ExchangedOnce, exchange, type Method } from './exchange.ts'
 
 export type { ConnectionOptions }
 
@@ -27,7 +27,7 @@ export interface CallerOptions extends AddressOptions, DispatcherOptions {
 
 interface Target {
   /** Default: POST. */
-  readonly method?: 'GET' | 'POST'
+  readonly method?: Method
   /** Is appended to the path of the address. */
   readonly path?: string
   /** Is added to the query of the address. */

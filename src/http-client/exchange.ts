@@ -7,10 +7,12 @@ import type { Exchanged } from '../http2/connection.ts'
 export type ExchangedOnce = Exchanged & { readonly stale?: true }
 export type { Exchanged }
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
+
 export interface ExchangeRequest {
   /** The origin of the request. A pool has only one, and needs none here. */
   readonly origin?: string
-  readonly method: 'GET' | 'POST'
+  readonly method: Method
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Buffer | undefined

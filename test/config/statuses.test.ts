@@ -37,7 +37,8 @@ test('each brand has its webhook, in our form or in that of the vendor, and no s
     `
     webhooks:
       - {brand: 1, to: {webhook: https://platform.example/api, secrets: [${secret}], max: 10, connections: 2}, timeout: 5s}
-      - {brand: 2, to: {callback: https://platform.example/webhook/callback/firebase/, password: secret-of-callback}, retry: {most: 1min}}`,
+      - {brand: 2, to: {callback: https://platform.example/webhook/callback/firebase/, password: secret-of-callback}, retry: {most: 1min}}
+      - {brand: 3, to: {template: 'https://crm.example/{{push_id}}', method: PATCH, auth: {bearer: secret-of-template}, body: {event: '{{status}}'}, statuses: [{status: clicked}]}}`,
   )
   const { status } = await operatorOptions(config.operator as OperatorConfig)
   const webhooks = status?.webhooks ?? []
@@ -55,6 +56,7 @@ test('each brand has its webhook, in our form or in that of the vendor, and no s
     [
       ['1', 'webhook', 10, 2, 5_000, 300_000],
       ['2', 'callback', 1, 4, 15_000, 60_000],
+      ['3', 'template', 1, 4, 15_000, 300_000],
     ],
   )
   assert.doesNotMatch(printConfig(config), new RegExp(`${secret.slice(6, 20)}|secret-of`))
@@ -100,6 +102,10 @@ test('a wrong secret, a second webhook of a brand, a wrong backoff and clear tex
   assert.deepEqual(await problemsOf(t, `{webhooks: [{brand: 1, ${to}, retry: {first: 2min, most: 1s}}]}`), [
     'operator.status.webhooks[0].retry: first is longer than most',
   ])
+  assert.deepEqual(
+    await problemsOf(t, "{webhooks: [{brand: 1, to: {template: 'https://a.example/', body: {a: '{{stats}}'}}}]}"),
+    ['operator.status.webhooks[0].to.body.a: there is no placeholder {{stats}}'],
+  )
   const [clear] = await problemsOf(t, `{webhooks: [{brand: 1, ${to.replace('https', 'http')}}]}`)
   assert.match(clear as string, /^operator\.status\.webhooks\[0\]\.to\.webhook: sends credentials .* without TLS/)
   assert.equal(

@@ -48,7 +48,7 @@ const ownOf = (push: string): string => `
     push:
 ${push.trim().replaceAll(/^/gm, '      ')}
 `
-const statuses = `
+const statusesOf = (auth: string): string => `
   status:
     receipts_from: [{name: pager, secret: canary-receipt-secret, rules: [{at: /e, equals: o, status: opened}]}]
     webhooks:
@@ -58,6 +58,12 @@ const statuses = `
           secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0003]
           api_key: canary-status-key-0001
       - {brand: 2, to: {callback: "http://127.0.0.1:1", password: canary-callback-password}}
+      - brand: 3
+        to:
+          template: "http://127.0.0.1:1"
+          secrets: [{name: k, value: canary-named-secret}]
+          auth: ${auth.replace('URL', 'http://127.0.0.1:1')}
+          ${proxy}
 `
 const named = `
 secrets: [{name: k, value: canary-named-secret}]
@@ -183,7 +189,7 @@ test('the configurations of this test have every secret setting', async (t) => {
         (source) =>
           devicesOf(services, source) +
           published[1] +
-          statuses +
+          statusesOf(auth) +
           platformOf(address) +
           ownOf(toDevices(services, source)),
       ),

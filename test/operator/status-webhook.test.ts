@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { defaultContentMapping } from '../../src/contract/content.ts'
 import type { StatusRecord } from '../../src/contract/status-record.ts'
+import { statusTemplate } from '../../src/status/senders/template.ts'
 import { vendorCallback } from '../../src/status/senders/vendor-callback.ts'
 import { type StatusWebhookOptions, statusWebhook } from '../../src/status/senders/webhook.ts'
 import { receivingPlatform } from '../status/platform-of-statuses.ts'
@@ -205,6 +206,56 @@ test("the vendor's callback gets delivered, read and clicked of pushes, with the
     conversion_fasttrack_userid: '1001',
     conversion_fasttrack_playeroriginid: 'o-1',
   })
+})
+
+test('a platform with calls of its own form is served by a template: method, path, headers, signature, words and meta', async (t) => {
+  let refused = 0
+  const platform = await receivingPlatform(t, [secret], () => (refused++ === 0 ? 409 : 200))
+  const sender = statusTemplate({
+    url: `${platform.url}/messages/{{push_id}}/events?channel={{channel}}`,
+    method: 'PUT',
+    auth: { kind: 'standard-webhooks', secret },
+    secrets: [{ name: 'tenant', value: 't-1' }],
+    headers: [{ name: 'X-Tenant', value: '{{secret.tenant}}' }],
+    body: {
+      event: '{{status}}',
+      at: '{{timestamp}}',
+      activity: '{{activity.activity_id}}',
+      campaign: '{{meta/campaign}}',
+      all: '{{meta}}',
+      missing: '{{meta/nothing}}',
+      user: 'user {{user_id}}',
+    },
+    statuses: [{ status: 'opened', as: 'read' }, { status: 'clicked' }],
+    rules: [{ when: { status: 409 }, means: 'fatal' }],
+  })
+  const { url, statuses } = await startOperator(t, { status: { webhooks: [{ brand: '1', sender, ...quick }] } })
+  const meta = '{"campaign":9007199254740993}'
+  const message = `{"activity":${JSON.stringify(element().activity)},"title":"x","meta":${meta}}`
+  const ref = (await post(`${url}/channels/push/single`, message, keys.both.key)).body.push_id
+  for (const status of ['delivered', 'opened', 'clicked'] as const)
+    await statuses.record([{ brand: '1', ref, status, at: '2026-01-01T10:00:00' }])
+  await until(() => platform.calls.length === 3, { awaited: 'the repeated call and the next one' })
+  const events = platform.calls.map(({ body }) => (JSON.parse(body) as { event: string }).event)
+  assert.deepEqual(events, ['read', 'read', 'clicked'], 'one call after the other, in order, until it is accepted')
+  const [first] = platform.calls
+  assert.equal(first?.method, 'PUT')
+  assert.equal(first?.path, `/messages/${ref}/events?channel=push`)
+  assert.equal(first?.headers['x-tenant'], 't-1')
+  assert.equal(
+    first?.body,
+    `{"event":"read","at":"2026-01-01T10:00:00Z","activity":7,"campaign":9007199254740993,"all":${meta},"user":"user 1001"}`,
+  )
+})
+
+test('a template that can never be sent is refused with its place', () => {
+  const refusal = (over: object) => () => statusTemplate({ url: 'https://a.example/', ...over } as never)
+  assert.throws(
+    refusal({ body: { a: '{{stats}}' } }),
+    /body\.a: there is no placeholder \{\{stats\}\}\n.*\{\{status\}\}/,
+  )
+  assert.throws(refusal({ url: 'https://{{brand}}.example/' }), /url: expected a URL/)
+  assert.throws(refusal({ rules: [{ when: { status: 'x' }, means: 'failed' }] }), /rules\[0\]: status/)
 })
 
 test("the vendor's callback takes the conversion keys from the push's data, and numbers stay numbers with all digits", async (t) => {

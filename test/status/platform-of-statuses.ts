@@ -8,6 +8,7 @@ import { readStatusBody, type StatusRecord } from '../../src/contract/status-rec
 import { listenLocally } from '../support/listen-locally.ts'
 
 export interface StatusCall {
+  readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -38,7 +39,14 @@ export async function receivingPlatform(
     const records = typeof read === 'string' ? [] : (read as readonly StatusRecord[])
     const authentic = secrets.length === 0 || secrets.some((secret) => isSigned(secret, body, request.headers))
     const status = authentic ? await answer(records, calls.length) : 401
-    calls.push({ path: request.url ?? '', headers: request.headers, body, records, status })
+    calls.push({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body,
+      records,
+      status,
+    })
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(status === 200 ? '{"message":"success"}' : '{"error":"refused by the test"}')
   })

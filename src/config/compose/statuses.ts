@@ -2,9 +2,11 @@
 
 import type { StatusOptions } from '../../operator/statuses.ts'
 import type { StatusWebhook } from '../../status/outbox.ts'
+import { statusTemplate } from '../../status/senders/template.ts'
 import { vendorCallback } from '../../status/senders/vendor-callback.ts'
 import { statusWebhook } from '../../status/senders/webhook.ts'
 import type { StatusSender } from '../../status/status-sender.ts'
+import { httpOptions, templateSettings } from '../services/http-options.ts'
 import type { StatusWebhookConfig } from '../status-settings.ts'
 import type { OperatorConfig } from '../table.ts'
 import { addressOptions, connectionOptions } from './services/address.ts'
@@ -27,6 +29,11 @@ async function senderOf(to: StatusWebhookConfig['to'], at: string): Promise<Stat
     case 'webhook': {
       const { webhook, secrets, api_key: apiKey, max, connections } = to
       return statusWebhook({ url: webhook, secrets, max, connections, apiKey, ...(await addressOptions(to, at)) })
+    }
+    case 'template': {
+      const { method, statuses, channel } = to
+      const connection = await connectionOptions(to, at)
+      return statusTemplate({ ...httpOptions(templateSettings(to)), method, statuses, channel, ...connection })
     }
     case 'callback': {
       const { callback, username, password, connections } = to

@@ -4,6 +4,7 @@ import type { HttpOptions } from '../../providers/http/options.ts'
 import type { Mode } from '../../providers/http/values.ts'
 import { authOptions } from '../address-settings.ts'
 import type { Problem } from '../problem.ts'
+import type { StatusWebhookConfig } from '../status-settings.ts'
 import type { HttpSettings } from './http.ts'
 
 /** Converts the settings to the options of the provider, except for values that are read from files. */
@@ -40,6 +41,12 @@ export function httpOptions(settings: HttpSettings & { readonly user_id?: string
   }
 }
 
+export type StatusTemplateSettings = Extract<StatusWebhookConfig['to'], { is: 'template' }>
+
+/** The settings of a status webhook with a template, as those of a provider. */
+export const templateSettings = ({ template: url, connections: concurrency, ...all }: StatusTemplateSettings) =>
+  ({ ...all, preset: 'none', url, concurrency, overrides: [] }) satisfies HttpSettings
+
 function providerAuth(auth: NonNullable<HttpSettings['auth']>): ProviderAuth {
   if (auth.is === 'none') return { kind: 'none' }
   if (auth.is === 'standard_webhooks') return { kind: 'standard-webhooks', secret: auth.standard_webhooks }
@@ -59,7 +66,7 @@ export function httpProblems(
   { at, where, brands }: { readonly at: string; readonly where: string; readonly brands: readonly string[] },
 ): Problem[] {
   return faultsOf(httpOptions(settings), mode, brands).map(({ at: within, description, remedy }) => ({
-    path: `${at}.${within}`,
+    path: `${at}.${mode === 'status' && within === 'url' ? 'template' : within}`,
     where,
     description,
     remedy,

@@ -14,7 +14,7 @@ const headerValue = kind('a text', (text) => text, {
 
 const secretText = (help: string) => text({ help, secret: true })
 
-const auth = variants(
+export const httpAuth = variants(
   {
     help: 'The authentication of the calls.',
     remedy: `${authRemedy}, {standard_webhooks: whsec_…} or none`,
@@ -29,7 +29,7 @@ const auth = variants(
   },
 )
 
-const rule = group(
+export const httpRule = group(
   { help: 'One rule.' },
   {
     when: group(
@@ -61,6 +61,25 @@ const rule = group(
   },
 )
 
+export const httpHeaders = list(
+  group(
+    { help: 'One header.' },
+    {
+      name: text({ help: 'The name of the header.' }),
+      value: headerValue({ help: 'The value, a template. Write secrets as {{secret.NAME}}.' }),
+    },
+  ),
+  { help: 'Additional headers.' },
+)
+
+export const httpSecrets = list(
+  group(
+    { help: 'One secret.' },
+    { name: text({ help: 'The NAME in {{secret.NAME}}.' }), value: secretText('The secret.') },
+  ),
+  { help: 'Secrets for templates. They are never printed.' },
+)
+
 /** The settings of a push service for devices; `operator.push` has more. */
 export const httpSettings = {
   preset: oneOf('onesignal', 'none')({ help: 'Ready-made settings for this provider.', default: 'none' }),
@@ -70,26 +89,11 @@ export const httpSettings = {
     optional: true,
     outbound: true,
   }),
-  secrets: list(
-    group(
-      { help: 'One secret.' },
-      { name: text({ help: 'The NAME in {{secret.NAME}}.' }), value: secretText('The secret.') },
-    ),
-    { help: 'Secrets for templates. They are never printed.' },
-  ),
-  auth,
-  headers: list(
-    group(
-      { help: 'One header.' },
-      {
-        name: text({ help: 'The name of the header.' }),
-        value: headerValue({ help: 'The value, a template. Write secrets as {{secret.NAME}}.' }),
-      },
-    ),
-    { help: 'Additional headers.' },
-  ),
+  secrets: httpSecrets,
+  auth: httpAuth,
+  headers: httpHeaders,
   body: json({ help: 'The JSON body, written as YAML. Texts may contain {{placeholders}}.', optional: true }),
-  rules: list(rule, {
+  rules: list(httpRule, {
     help: `Rules that map responses to outcomes; the first match decides. ${defaultRules.length} default rules, by status, follow them.`,
   }),
   id: pointer({ help: "The provider's own identifier in its response.", optional: true }),

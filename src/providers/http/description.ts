@@ -10,7 +10,9 @@ export type ProviderAuth =
 
 /** The description of a provider. Its texts may contain {{placeholders}}. */
 export interface Description {
-  /** The URL for POST requests. Placeholders are allowed in the path and the query, not in the host. */
+  /** Default: POST. */
+  readonly method?: 'POST' | 'PUT' | 'PATCH'
+  /** The URL of the requests. Placeholders are allowed in the path and the query, not in the host. */
   readonly url: string
   readonly headers?: readonly { readonly name: string; readonly value: string }[]
   readonly auth?: ProviderAuth

@@ -94,7 +94,7 @@ function checkPlaceholders(all: Resolved, mode: Mode, report: Report): void {
   for (const { name, at } of found) {
     if (name === undefined)
       report(at, 'contains {{ that does not begin a placeholder', 'write {{name}}, in values only')
-    else if (at === 'auth' || !known.includes(name))
+    else if (at === 'auth' || !(known.includes(name) || (mode === 'status' && name.startsWith('meta/'))))
       report(at, `there is no placeholder {{${name}}}${at === 'auth' ? ' here' : ''}`, remedyFor(name, mode, known))
     else if (at === 'user_id' && !['user_id', 'brand'].includes(name))
       report(at, `{{${name}}} does not identify a user`, 'use {{user_id}} and {{brand}}')
@@ -104,7 +104,7 @@ function checkPlaceholders(all: Resolved, mode: Mode, report: Report): void {
 function remedyFor(name: string, mode: Mode, known: readonly string[]): string {
   if (name.startsWith('secret.')) return `add {name: ${name.slice(7)}, value: …} under secrets`
   const other = mode === 'user' ? 'device' : 'user'
-  if (placeholders[other].includes(name))
+  if (mode !== 'status' && placeholders[other].includes(name))
     return mode === 'user'
       ? 'it is available per device only'
       : 'it is available per user only: use {{push_id}} or {{user_id}}'

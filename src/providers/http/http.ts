@@ -11,8 +11,9 @@ import { expiryOf } from '../expiry.ts'
 import type { Message, Provider, Result, SendContext } from '../provider.ts'
 import type { DeviceAnswer, PushService } from '../push-service.ts'
 import type { HttpOptions } from './options.ts'
-import { createSender, type Overrides } from './sender.ts'
+import { createSender, type Overrides, type TemplateRequest } from './sender.ts'
 import { piecesOf } from './template.ts'
+import { type Delivery, valuesOf } from './values.ts'
 
 export interface HttpProviderOptions extends HttpOptions {
   /** Places of the content in a request element (row 4). */
@@ -56,7 +57,7 @@ export function httpProvider(options: HttpProviderOptions): Provider {
       token: __,
       goneSince: ___,
       ...result
-    } = await sender.send(delivery, overridesFor(content.overrides, name), context)
+    } = await sender.send(requestOf(delivery, overridesFor(content.overrides, name)), context)
     if (result.category === 'fatal' && result.reason === 'misconfigured') alert(result)
     const missing = textMissingAt(content, mapping)
     return missing ? { ...result, textMissingAt: missing } : result
@@ -110,11 +111,23 @@ export function httpService(options: HttpOptions): PushService {
         expiresAt,
         ...(app && { app }),
       }
-      return sender.send(delivery, overridesFor(content.overrides, name), context)
+      return sender.send(requestOf(delivery, overridesFor(content.overrides, name)), context)
     },
     check: sender.check,
     close: sender.close,
   }
+}
+
+function requestOf(delivery: Delivery, overrides: Overrides | undefined): TemplateRequest {
+  const { ref, deliveryId: id } = delivery
+  return { values: valuesOf(delivery, clock.now()), overrides, ref, id, hidden: privateOf(delivery) }
+}
+
+/** Texts of a request that must not appear in evidence and logs if an answer repeats them: token, content and user id. */
+function privateOf({ token = '', userId, content }: Delivery): readonly string[] {
+  // A short id could be a part of other numbers.
+  const { title = '', body = '', data = '' } = content
+  return [token, title, body, data, userId.length >= 8 ? userId : '']
 }
 
 /** The provider's id of the user. */

@@ -27,6 +27,7 @@ export interface HttpOptions extends Partial<Description>, ConnectionOptions {
 
 export interface Resolved extends Description {
   readonly name: string
+  readonly method: NonNullable<Description['method']>
   readonly headers: readonly { readonly name: string; readonly value: string }[]
   readonly auth: ProviderAuth
   readonly rules: readonly Rule[]
@@ -44,6 +45,7 @@ export function resolveOptions(options: HttpOptions): Resolved {
   return {
     name: options.name ?? preset?.name ?? 'http',
     url,
+    method: options.method ?? preset?.method ?? 'POST',
     headers: [...(preset?.headers ?? []), ...(options.headers ?? [])],
     auth: withSecrets(auth ?? { kind: 'none' }, secrets),
     ...(body !== undefined && { body }),

@@ -68,9 +68,9 @@ export interface CompiledRule extends Decided {
   readonly matches: (status: number, json: unknown) => boolean
 }
 
-/** Compiles the given rules, followed by the default rules. */
-export function rulesOf(rules: readonly Rule[]): readonly CompiledRule[] {
-  return [...rules, ...defaultRules].map((rule) => ({ rule, name: nameOf(rule.when), matches: compile(rule.when) }))
+/** Compiles the given rules, followed by the default rules, of which the last one matches each answer. */
+export function rulesOf(rules: readonly Rule[], defaults: readonly Rule[] = defaultRules): readonly CompiledRule[] {
+  return [...rules, ...defaults].map((rule) => ({ rule, name: nameOf(rule.when), matches: compile(rule.when) }))
 }
 
 function compile({ status, body_path, equals, matches, exists, absent }: Condition): CompiledRule['matches'] {

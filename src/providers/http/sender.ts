@@ -1,4 +1,4 @@
-// Sends one request to the provider and interprets its answer, in the same way for users and for devices.
+// Sends one request to the provider and interprets its answer, in the same way for users, devices and delivery statuses.
 
 import { retryAfterMs } from '../../contract/retry-after.ts'
 import { createCaller } from '../../http-client/caller.ts'
@@ -13,18 +13,30 @@ import { bodyTemplate } from './body.ts'
 import { checkSender } from './check.ts'
 import { faultsOf } from './faults.ts'
 import { type HttpOptions, resolveOptions, splitUrl } from './options.ts'
-import { decide, rulesOf } from './rules.ts'
+import { decide, type Rule, rulesOf } from './rules.ts'
 import { signatureHeaders } from './standard-webhooks.ts'
-import { headerTemplate, pathTemplate } from './template.ts'
-import { type Delivery, type Mode, valuesOf } from './values.ts'
+import { type FindValue, headerTemplate, pathTemplate } from './template.ts'
+import { type Mode, text } from './values.ts'
 import { headTooLong, lostAnswer, noToken, readAnswer, tooLong, unaddressable } from './verdict.ts'
 
 export interface Sender {
   readonly name: string
   readonly concurrency: number
-  send(delivery: Delivery, overrides: Overrides | undefined, context: SendContext): Promise<DeviceAnswer>
+  send(request: TemplateRequest, context: Pick<SendContext, 'deadline' | 'signal'>): Promise<DeviceAnswer>
   check(): Promise<readonly Check[]>
   close(): Promise<void>
+}
+
+/** The values of one request. */
+export interface TemplateRequest {
+  /** Of all placeholders but the secrets. */
+  readonly values: FindValue
+  readonly overrides?: Overrides | undefined
+  readonly ref: string
+  /** Identifies the request in its signature. Constant on retries. */
+  readonly id: string
+  /** Texts that must not appear in evidence and logs if an answer repeats them. */
+  readonly hidden: readonly string[]
 }
 
 export type Overrides = Readonly<Record<string, unknown>>
@@ -34,17 +46,20 @@ const mostAnswerBytes = 256 * 1024
 /** Limit for URL and headers together: Node and nginx accept no more. If its values exceed the limit, the message fails. */
 const mostHeadChars = 8 * 1024
 
-/** @throws an error that lists all faults of the options */
-export function createSender(options: HttpOptions, mode: Mode): Sender {
+/**
+ * @param defaults the rules that follow those of the options
+ * @throws an error that lists all faults of the options
+ */
+export function createSender(options: HttpOptions, mode: Mode, defaults?: readonly Rule[]): Sender {
   const faults = faultsOf(options, mode)
   if (faults.length > 0) throw new Error(faults.map((f) => `${f.at}: ${f.description}\n    ${f.remedy}`).join('\n'))
   const all = resolveOptions(options)
-  const { name, secrets, concurrency } = all
+  const { name, method, secrets, concurrency } = all
   const { origin, path } = splitUrl(all.url)
   const pathOf = pathTemplate(path)
   const headersOf = all.headers.map(({ name, value }) => [name.toLowerCase(), headerTemplate(value)] as const)
   const bodyOf = bodyTemplate(all.body, all.overrides)
-  const rules = rulesOf(all.rules)
+  const rules = rulesOf(all.rules, defaults)
   const signingSecret = all.auth.kind === 'standard-webhooks' ? all.auth.secret : undefined
   const auth = all.auth.kind === 'none' || all.auth.kind === 'standard-webhooks' ? undefined : all.auth
   const { proxy, ca, clientCertificate, clientKey } = options
@@ -56,9 +71,10 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
   return {
     name,
     concurrency,
-    async send(delivery, overrides, context) {
+    async send({ values, overrides, ref, id, hidden }, context) {
       const now = clock.now()
-      const findValue = valuesOf(delivery, secrets, now)
+      const findValue: FindValue = (name) =>
+        name.startsWith('secret.') ? text(secrets.get(name.slice('secret.'.length))) : values(name)
       const path = pathOf(findValue)
       if (path === undefined) return unaddressable(name)
       const body = bodyOf(findValue, overrides)
@@ -70,14 +86,15 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
         path.length,
       )
       if (chars > mostHeadChars) return headTooLong(name, chars, mostHeadChars)
-      const text = body ?? ''
+      const sent = body ?? ''
       if (signingSecret !== undefined)
-        Object.assign(headers, signatureHeaders({ secret: signingSecret, id: delivery.deliveryId, body: text, now }))
+        Object.assign(headers, signatureHeaders({ secret: signingSecret, id, body: sent, now }))
       const { deadline, signal } = context
       const answer: Exchanged = await caller.call({
+        method,
         path,
         headers,
-        body: text,
+        body: sent,
         most: mostAnswerBytes,
         deadline,
         signal,
@@ -88,7 +105,7 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
       const { status } = answer
       const answered = answer.body.toString()
       const json = jsonOf(answered)
-      const hidden = [...secrets.values(), signingSecret ?? '', ...caller.auth.secrets(), ...privateOf(delivery)]
+      const hide = [...secrets.values(), signingSecret ?? '', ...caller.auth.secrets(), ...hidden]
       const read = readAnswer({
         name,
         mode,
@@ -97,10 +114,10 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
         status,
         json,
         text: answered,
-        hide: (part) => redactSecrets(part, hidden),
+        hide: (part) => redactSecrets(part, hide),
         retryAfterMs: retryAfterMs(answer.headers['retry-after'], clock.now()),
         idPath: all.id,
-        ref: delivery.ref,
+        ref,
       })
       if (read.category === 'successful') proven = true
       return read
@@ -109,13 +126,6 @@ export function createSender(options: HttpOptions, mode: Mode): Sender {
     // Several brands may share the sender, and each of them closes it.
     close: caller.close,
   }
-}
-
-/** Texts of a request that must not appear in evidence and logs if an answer repeats them: token, content and user id. */
-function privateOf({ token = '', userId, content }: Delivery): readonly string[] {
-  // A short id could be a part of other numbers.
-  const { title = '', body = '', data = '' } = content
-  return [token, title, body, data, userId.length >= 8 ? userId : '']
 }
 
 /** Parses JSON. Integers beyond the safe range become texts, so that an identifier keeps its digits. */

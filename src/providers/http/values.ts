@@ -4,8 +4,8 @@ import type { Content } from '../../contract/content.ts'
 import type { Activity } from '../../contract/read-activity.ts'
 import type { FindValue, Value } from './template.ts'
 
-/** The target of a request: the message's user, or one device. */
-export type Mode = 'user' | 'device'
+/** The subject of a request: a message for its user, a message for one device, or a delivery status. */
+export type Mode = 'user' | 'device' | 'status'
 
 const always = [
   'user_id',
@@ -31,11 +31,25 @@ const ofUser = [
   'activity.action_id',
 ] as const
 const ofDevice = ['token', 'app'] as const
+const ofStatus = [
+  'push_id',
+  'channel',
+  'status',
+  'timestamp',
+  'timestamp_seconds',
+  'brand',
+  'user_id',
+  'activity',
+  'headers',
+  'meta',
+  'conversion_keys',
+] as const
 
 /** The names of all placeholders, except secrets. */
 export const placeholders: { readonly [M in Mode]: readonly string[] } = {
   user: [...always, ...ofUser],
   device: [...always, ...ofDevice],
+  status: [...ofStatus, ...ofUser],
 }
 
 /** The content of one request: a message for a user, or for one of the user's devices. */
@@ -55,8 +69,9 @@ export interface Delivery {
 }
 
 /** @param now epoch milliseconds */
-export function valuesOf(delivery: Delivery, secrets: ReadonlyMap<string, string>, now: number): FindValue {
+export function valuesOf(delivery: Delivery, now: number): FindValue {
   const { content, activity, expiresAt } = delivery
+  const ofActivity = activityValues(activity)
   return (name) => {
     switch (name) {
       case 'user_id':
@@ -84,6 +99,16 @@ export function valuesOf(delivery: Delivery, secrets: ReadonlyMap<string, string
         return digits(String(Math.floor(expiresAt / 1000)))
       case 'ttl_seconds':
         return digits(String(Math.max(0, Math.floor((expiresAt - now) / 1000))))
+      default:
+        return ofActivity(name)
+    }
+  }
+}
+
+/** The values of the fields of an activity record. */
+export function activityValues(activity: Activity | undefined): FindValue {
+  return (name) => {
+    switch (name) {
       case 'activity.id':
         return activity && { json: activity.idJson, text: activity.id }
       case 'activity.brand_id':
@@ -99,16 +124,16 @@ export function valuesOf(delivery: Delivery, secrets: ReadonlyMap<string, string
       case 'activity.action_id':
         return digits(activity?.actionId)
       default:
-        return text(secrets.get(name.slice('secret.'.length)))
+        return undefined
     }
   }
 }
 
-function text(value: string | null | undefined): Value | undefined {
+export function text(value: string | null | undefined): Value | undefined {
   return value === undefined || value === null ? undefined : { json: JSON.stringify(value), text: value }
 }
 
 /** JSON text that is used unchanged, so that numbers keep all their digits. */
-function digits(json: string | null | undefined): Value | undefined {
+export function digits(json: string | null | undefined): Value | undefined {
   return json === undefined || json === null ? undefined : { json, text: json }
 }

@@ -1,12 +1,8 @@
-// Sends statuses by the callback of the interface's vendor, for a platform that is not ours: see contract/vendor-callback.ts.
+// The status callback of the interface's vendor, published for its own Firebase push only: a template with the vendor's words.
 
-import type { Outcome } from '../../contract/outcome.ts'
-import type { StatusRecord } from '../../contract/status-record.ts'
-import { isVendorStatus, vendorCallbackBody } from '../../contract/vendor-callback.ts'
-import { callPlatform, type PostContext } from '../../http-client/call-platform.ts'
-import { type ConnectionOptions, createCaller } from '../../http-client/caller.ts'
-import { createMisconfigurationAlert } from '../../runtime/misconfiguration-alert.ts'
+import type { ConnectionOptions } from '../../http-client/caller.ts'
 import type { StatusSender } from '../status-sender.ts'
+import { statusTemplate } from './template.ts'
 
 export interface VendorCallbackOptions extends ConnectionOptions {
   /** The whole address, which ends with a slash: https://…/webhook/callback/firebase/ */
@@ -17,33 +13,17 @@ export interface VendorCallbackOptions extends ConnectionOptions {
   readonly connections?: number
 }
 
-const row = 24
-
 /** @example vendorCallback({ url: 'https://platform.example/webhook/callback/firebase/', password: '…' }) */
 export function vendorCallback(options: VendorCallbackOptions): StatusSender {
-  const { username: user = 'fasttrack', password, connections = 4 } = options
-  const caller = createCaller({ ...options, connections, auth: { kind: 'basic', user, password } })
-  const alert = createMisconfigurationAlert(
-    'delivery statuses by callback',
-    'correct operator.status.webhooks[].to; waiting statuses are then sent automatically',
-  )
-
-  async function post({ channel, status, meta }: StatusRecord, context: PostContext): Promise<Outcome> {
-    const body = vendorCallbackBody(channel, status, meta)
-    if (body === undefined) return { category: 'successful', rule: `row ${row}: not in the vendor's dialect` }
-    return callPlatform(caller, { body, row }, context)
-  }
-
-  return {
+  const { username: user = 'fasttrack', password, connections = 4, ...address } = options
+  return statusTemplate({
+    ...address,
     name: 'callback',
-    max: 1,
     concurrency: connections,
-    supports: isVendorStatus,
-    async send([record], context) {
-      const outcome = await post(record as StatusRecord, context)
-      alert(outcome)
-      return [outcome]
-    },
-    close: () => caller.destroy(),
-  }
+    auth: { kind: 'basic', user, password },
+    channel: 'push',
+    needsMeta: true,
+    statuses: [{ status: 'delivered' }, { status: 'opened', as: 'read' }, { status: 'clicked' }],
+    body: { action: '{{status}}', metadata: '{{conversion_keys}}' },
+  })
 }

@@ -34,7 +34,6 @@ test('a text that is exactly one placeholder has the JSON type of its value; wit
       content: { title: 'T', data: '{"big":9223372036854775807}' },
       expiresAt: 1_000_000_500,
     },
-    new Map([['k', 'v']]),
     1_000_000_000 - 59_600,
   )
   const render = jsonTemplate({
@@ -43,13 +42,13 @@ test('a text that is exactly one placeholder has the JSON type of its value; wit
     ttl: '{{ttl_seconds}}',
     until: '{{expires_at_seconds}}',
     user: '{{user_id}}',
-    text: 'brand {{brand}}: {{title}}{{body}} {{secret.k}}',
+    text: 'brand {{brand}}: {{title}}{{body}} {{push_id}}',
     fixed: [1, true, null, 'x'],
   })
   assert.equal(
     render(look),
     '{"brand":9223372036854775807,"data":{"big":9223372036854775807},"ttl":60,"until":1000000,"user":"1001",' +
-      '"text":"brand 9223372036854775807: T v","fixed":[1,true,null,"x"]}',
+      '"text":"brand 9223372036854775807: T p-1","fixed":[1,true,null,"x"]}',
   )
 })
 
