@@ -9,9 +9,10 @@ import { findByRefs } from '../delivery/messages.ts'
 import type { SettledOps } from '../delivery/settle.ts'
 import type { StatusOps } from '../inbox/marks.ts'
 import { laneName } from '../queue/lane-name.ts'
+import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { firstStatuses } from '../status/outcome-status.ts'
-import type { StatusChange, StatusRecorder } from '../status/recorder.ts'
+import { correctTime, type StatusChange, type StatusRecorder } from '../status/recorder.ts'
 import type { Database, Op } from '../store/database.ts'
 
 export interface OwnStatuses {
@@ -46,7 +47,7 @@ export function createOwnStatuses(databaseOf: (brand: string) => Database, meta?
       const channel = channelOf.get(change.ref)
       return channel === undefined ? [] : [{ ...change, channel, meta: null }]
     })
-    if (known.length > 0) await database.commit(statusOps(known))
+    if (known.length > 0) await database.commit(statusOps(known.map(correctTime(clock.now()))))
     return refs.filter((ref) => !channelOf.has(ref))
   }
 }

@@ -109,7 +109,7 @@ export function createStatusRecorder({
 }
 
 /** Replaces a time that is more than 60 s ahead, or before the message, by the present time. */
-function correctTime(now: number): (change: StatusChange) => StatusChange {
+export function correctTime(now: number): <Change extends StatusChange>(change: Change) => Change {
   const clamp = clampTo(now)
   return (change) => {
     const sentAt = timestampOf(timeOfUuidv7(change.ref) ?? 0)

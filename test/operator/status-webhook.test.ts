@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { defaultContentMapping } from '../../src/contract/content.ts'
 import type { StatusRecord } from '../../src/contract/status-record.ts'
+import { rfc3339, timestampOf } from '../../src/contract/timestamp.ts'
 import { statusTemplate } from '../../src/status/senders/template.ts'
 import { vendorCallback } from '../../src/status/senders/vendor-callback.ts'
 import { type StatusWebhookOptions, statusWebhook } from '../../src/status/senders/webhook.ts'
@@ -233,8 +234,9 @@ test('a platform with calls of its own form is served by a template: method, pat
   const meta = '{"campaign":9007199254740993}'
   const message = `{"activity":${JSON.stringify(element().activity)},"title":"x","meta":${meta}}`
   const ref = (await post(`${url}/channels/push/single`, message, keys.both.key)).body.push_id
+  const at = timestampOf(Date.now())
   for (const status of ['delivered', 'opened', 'clicked'] as const)
-    await statuses.record([{ brand: '1', ref, status, at: '2026-01-01T10:00:00' }])
+    await statuses.record([{ brand: '1', ref, status, at }])
   await until(() => platform.calls.length === 3, { awaited: 'the repeated call and the next one' })
   const events = platform.calls.map(({ body }) => (JSON.parse(body) as { event: string }).event)
   assert.deepEqual(events, ['read', 'read', 'clicked'], 'one call after the other, in order, until it is accepted')
@@ -244,7 +246,7 @@ test('a platform with calls of its own form is served by a template: method, pat
   assert.equal(first?.headers['x-tenant'], 't-1')
   assert.equal(
     first?.body,
-    `{"event":"read","at":"2026-01-01T10:00:00Z","activity":7,"campaign":9007199254740993,"all":${meta},"user":"user 1001"}`,
+    `{"event":"read","at":"${rfc3339(at)}","activity":7,"campaign":9007199254740993,"all":${meta},"user":"user 1001"}`,
   )
 })
 

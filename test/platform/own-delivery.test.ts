@@ -299,7 +299,7 @@ onEachEngine('an own lane records what apps, browsers and providers report about
   await enqueue([element({ id: 115, user_id: 'refused' })])
   await settled()
   const [app, browser, pager] = await Promise.all([111, 112, 113].map(async (id) => (await message(id)).ref as string))
-  const statuses = [{ push_id: app, status: 'clicked' }]
+  const statuses = [{ push_id: app, status: 'clicked', timestamp: '2020-01-01T10:00:00Z' }]
   assert.deepEqual((await callApp(url, 'status', { statuses }, '1002')).body, { unknown: [app] }, 'another user')
   assert.deepEqual((await callApp(url, 'status', { statuses })).body, { unknown: [] })
   const token = receiptToken(appSecret, { brand: '1', ref: browser as string })
@@ -316,6 +316,11 @@ onEachEngine('an own lane records what apps, browsers and providers report about
     { lane: '1/push', sent: 4, delivered: 3, displayed: 2, clicked: 1, failed: 1 },
   ])
   assert.equal((await message(114)).status, 'sent')
+  const clicked = (await message(111)).statuses as { status: string; at: string }[]
+  assert.ok(
+    clicked.every(({ at }) => at > '2026'),
+    'a status is not before its message',
+  )
   assert.equal((await message(115)).status, 'failed')
   const reported = (await message(112)).statuses as { status: string; meta: string }[]
   assert.deepEqual(
