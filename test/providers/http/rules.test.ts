@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import test from 'node:test'
+import { parse } from 'yaml'
 import { decide, faultOf, type Rule, rulesOf } from '../../../src/providers/http/rules.ts'
 
 const meaning = (rules: readonly Rule[], status: number, json?: unknown): string =>
@@ -58,4 +60,17 @@ test('an invalid rule is refused with the reason', () => {
     assert.match(faultOf({ when, means: 'failed' }) ?? '', pattern)
   assert.equal(faultOf({ when: {}, means: 'failed' }), undefined)
   assert.equal(faultOf({ when: { status: [200, '5xx'], body_path: '/a', matches: 'x' }, means: 'failed' }), undefined)
+})
+
+test('the Expo example of docs/push.md counts no page, empty body or refusal as delivered', async () => {
+  const page = await readFile(new URL('../../../docs/push.md', import.meta.url), 'utf8')
+  const block = [...page.matchAll(/```yaml\n(.*?)```/gs)].find(([, yaml]) => yaml?.includes('name: expo'))?.[1]
+  const { rules } = parse(block as string).operator.push.devices.services[0] as { rules: Rule[] }
+  assert.equal(meaning(rules, 200, { data: { status: 'ok', id: 'x' } }), 'successful')
+  const refused = (error: string) => ({ data: { status: 'error', message: 'm', details: { error } } })
+  assert.equal(meaning(rules, 200, refused('DeviceNotRegistered')), 'gone')
+  assert.equal(meaning(rules, 200, refused('MessageTooBig')), 'failed')
+  // An HTML page and an empty body are no JSON.
+  for (const json of [undefined, null, [], { data: [refused('DeviceNotRegistered').data] }])
+    assert.equal(meaning(rules, 200, json), 'fatal', JSON.stringify(json))
 })
