@@ -24,7 +24,7 @@ export interface IntakePlan {
 
 const plan = readPlan<IntakePlan>()
 on('server.listening', ({ url }) => process.send?.({ ready: { url } }))
-on('queue.put', ({ accepted, repeated }) => process.send?.({ event: 'queue.put', accepted, repeated }))
+on('queue.enqueued', ({ accepted, repeated }) => process.send?.({ event: 'queue.enqueued', accepted, repeated }))
 on('channel.held', () => process.send?.({ event: 'channel.held' }))
 process.on('disconnect', () => process.exit(0))
 

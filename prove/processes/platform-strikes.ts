@@ -16,7 +16,7 @@ subscribe('http.server.request.start', (message) => {
 })
 
 // A part of a stream is durable, and no answer was sent.
-at('queue.put', 'while-enqueueing')
+at('queue.enqueued', 'while-enqueueing')
 // This process owns the lane and has read no item.
 at('lane.owned', 'before-read-ahead')
 // A batch is cut, and its request has not started.

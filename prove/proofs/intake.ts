@@ -126,7 +126,7 @@ async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<
     {
       name: 'a platform process was killed while it stored records',
       async strike() {
-        await publishUntil((running[0] as Process).waitFor('queue.put'))
+        await publishUntil((running[0] as Process).waitFor('queue.enqueued'))
         await kill(0)
         await restart(0)
       },

@@ -9,7 +9,7 @@
 //             between acceptance and settle     the witness has answered its provider, which strikes and does not return
 //             after the settle                  event message.settled; from then on answers are dropped, so that this answer is lost
 //   platform  before enqueueing                 an enqueue request has arrived and is unread
-//             while enqueueing                  event queue.put: a part is durable, and no answer was sent
+//             while enqueueing                  event queue.enqueued: a part is durable, and no answer was sent
 //             before reading ahead              event lane.owned
 //             between read-ahead and call       event batch.sent
 //             between answer and settle         event call.done

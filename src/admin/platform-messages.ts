@@ -57,7 +57,7 @@ const FoundMessage = Type.Object({
   ),
   error: Type.Optional(Type.String()),
   call: Type.Optional(Type.String()),
-  put_at: moment('The time when it was enqueued'),
+  enqueued_at: moment('The time when it was enqueued'),
   erased: Type.Optional(Type.Literal(true, { description: 'The text was erased: the message cannot be replayed' })),
   status: Type.Optional(
     Type.Enum([...messageStatuses], {
@@ -237,7 +237,7 @@ function shownMessage({ category, key, enqueuedAt, earlierRefs, history, ...rest
     id,
     user_id: userId,
     outcome: category,
-    put_at: enqueuedAt,
+    enqueued_at: enqueuedAt,
     ...(history && { history: history.map(shownAttempt) }),
   }
 }

@@ -28,9 +28,9 @@ const unavailable: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504])
  * 2xx is successful; 400, 413 and 422 are failed; all other statuses are fatal. A 500 may be caused by this message or by an
  * outage: the lane finds out.
  *
- * @example readDeviceAnswer({ status: 400, body: '{"error":"no such user"}' }) // failed: no such user
+ * @example readPlatformAnswer({ status: 400, body: '{"error":"no such user"}' }) // failed: no such user
  */
-export function readDeviceAnswer({ status, body, retryAfter, now, location, row = 19 }: DeviceWireAnswer): Outcome {
+export function readPlatformAnswer({ status, body, retryAfter, now, location, row = 19 }: DeviceWireAnswer): Outcome {
   const rule = `row ${row}: ${status}`
   const answer = shortened(body)
   if (status >= 200 && status <= 299) return { category: 'successful', rule, answer }

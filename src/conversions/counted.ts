@@ -74,7 +74,7 @@ export function conversionsOp(
       const { activityId, actionId } = readMessageKey(message.key)
       // The queue has counted the failure of the send itself.
       const failed = isFailure(status) && message.failed === 0 ? 1 : 0
-      return [[lane, ref, dayOf(message.put_at), activityId ?? noId, actionId ?? noId, stageOf[status], failed]]
+      return [[lane, ref, dayOf(message.enqueued_at), activityId ?? noId, actionId ?? noId, stageOf[status], failed]]
     }),
   )
 }

@@ -18,8 +18,8 @@ import { createFairSemaphore } from '../runtime/fair-semaphore.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { createSendRate } from '../runtime/send-rate.ts'
 import { beginSpan } from '../runtime/spans.ts'
+import { checkDeviceAnswer } from './check-device-answer.ts'
 import { type Circuit, type Counterpart, createCircuit, createCounterparts } from './counterparts.ts'
-import { readDeviceAnswer } from './read-device-answer.ts'
 import { resolveEvidence } from './token-proof.ts'
 
 export interface ServiceGuardOptions {
@@ -191,7 +191,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       }
       try {
         service.send(push, callContext).then(
-          (answer) => done(readDeviceAnswer(answer)),
+          (answer) => done(checkDeviceAnswer(answer)),
           (error: unknown) => done(toAnswer(error)),
         )
       } catch (error) {

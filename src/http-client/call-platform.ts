@@ -1,6 +1,6 @@
 // POSTs a device link, an unlink or delivery statuses to the platform, and judges its answer (row 19).
 
-import { readDeviceAnswer, withoutAnswer } from '../contract/device-answer.ts'
+import { readPlatformAnswer, withoutAnswer } from '../contract/device-answer.ts'
 import { retryAfterHeader } from '../contract/endpoints.ts'
 import type { Outcome } from '../contract/outcome.ts'
 import { clock } from '../runtime/clock.ts'
@@ -38,7 +38,7 @@ export async function callPlatform(
   if ('lost' in exchanged) return withoutAnswer(messageOf(exchanged.lost), now >= deadline, row)
   const { status, body, headers: answered } = exchanged
   const retryAfter = answered[retryAfterHeader]
-  return readDeviceAnswer({
+  return readPlatformAnswer({
     status,
     body: body.toString(),
     retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,

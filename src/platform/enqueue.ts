@@ -118,7 +118,7 @@ export async function enqueueItems(
   const traced = traceEnqueue(lane, items)
   const enqueued = await queue.enqueue(lane, traced.items).finally(traced.end)
   const accepted = enqueued.filter(({ isNew }) => isNew).length
-  emit('queue.put', { lane, accepted, repeated: enqueued.length - accepted })
+  emit('queue.enqueued', { lane, accepted, repeated: enqueued.length - accepted })
   return enqueued
 }
 

@@ -1,5 +1,5 @@
 // One call of a provider: each message gets exactly one result, whatever the provider does. Whoever calls sets the limits: on the
-// operator the guard (guard.ts), on the platform the lane (queue/in-flight.ts).
+// operator the guard (guard.ts), on the platform the lane (queue/lane/running-calls.ts).
 
 import type { Fatal } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'

@@ -94,5 +94,3 @@ export interface Provider {
   check?(): Promise<readonly Check[]>
   close?(): Promise<void>
 }
-
-export type Wrap = (inner: Provider) => Provider

@@ -1,4 +1,4 @@
-// A push service reaches single devices. It is one level below a Provider: delivery/devices.ts is the Provider for the fan-out.
+// A push service reaches single devices. It is one level below a Provider: delivery/devices.ts is the Delivery that sends a message to all devices of its user.
 
 import type { PushContent } from '../contract/content.ts'
 import type { Outcome } from '../contract/outcome.ts'

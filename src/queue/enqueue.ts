@@ -18,7 +18,7 @@ const insertItems = statement<{ seq: number; token: number }>({
     lane: 'text',
     key: 'text',
     text: 'text',
-    put_at: 'bigint',
+    enqueued_at: 'bigint',
     token: 'bigint',
     traceparent: 'text',
     user_id: 'text',
@@ -27,8 +27,8 @@ const insertItems = statement<{ seq: number; token: number }>({
   },
   route: 'token',
   text: (rows) => `
-    insert into items (lane, key, text, put_at, token, traceparent, user_id, expires_at, transactional)
-    select r.lane, r.key, r.text, r.put_at, r.token, r.traceparent, r.user_id, r.expires_at, r.transactional from ${rows} r where true order by r.token
+    insert into items (lane, key, text, enqueued_at, token, traceparent, user_id, expires_at, transactional)
+    select r.lane, r.key, r.text, r.enqueued_at, r.token, r.traceparent, r.user_id, r.expires_at, r.transactional from ${rows} r where true order by r.token
     on conflict (lane, key) do nothing
     returning seq, token`,
 })

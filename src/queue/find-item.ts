@@ -10,7 +10,7 @@ import { type FindWaitReason, readOutcomes } from './read-outcomes.ts'
 
 interface ItemRow {
   readonly key: string
-  readonly put_at: number
+  readonly enqueued_at: number
   readonly expires_at: number | null
   readonly transactional: number | null
   readonly erased: number
@@ -26,7 +26,7 @@ const selectItem = statement<ItemRow>({
   name: 'find_item',
   columns: { seq: 'bigint' },
   text: (rows) => `
-    select i.key, i.put_at, i.expires_at, i.transactional, case when i.text = '' then 1 else 0 end as erased,
+    select i.key, i.enqueued_at, i.expires_at, i.transactional, case when i.text = '' then 1 else 0 end as erased,
       s.at as settled_at, f.state as failed_state, f.replays, f.decided_by, f.decided_at, o.owner
     from ${rows} r join items i on i.seq = r.seq
     left join settled s on s.lane = i.lane and s.last >= i.seq
@@ -51,7 +51,7 @@ export async function findItem(
   return {
     ...outcome,
     key: row.key,
-    enqueuedAt: row.put_at,
+    enqueuedAt: row.enqueued_at,
     history: attempts.get(seq) ?? [],
     identifiers: identifiers.get(seq) ?? [],
     ...(replays !== null && replays > 0 && { replays }),

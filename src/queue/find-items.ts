@@ -12,10 +12,10 @@ import { itemsOfChunk } from './tables.ts'
 interface FoundRow {
   readonly seq: number
   readonly key: string
-  readonly put_at: number
+  readonly enqueued_at: number
   readonly erased: number
 }
-const columns = `i.seq, i.key, i.put_at, case when i.text = '' then 1 else 0 end as erased`
+const columns = `i.seq, i.key, i.enqueued_at, case when i.text = '' then 1 else 0 end as erased`
 
 // No "order by i.seq": with it, PostgreSQL reads all items in that order, and SQLite starts with `items`. findItems() sorts.
 const selectByRef = statement<FoundRow>({
@@ -80,7 +80,7 @@ export async function findItems(
     readReplays(database, seqs),
   ])
   const outcomeOf = new Map(outcomes.map((each) => [each.seq, each]))
-  return found.flatMap(({ seq, key, put_at: enqueuedAt, erased }) => {
+  return found.flatMap(({ seq, key, enqueued_at: enqueuedAt, erased }) => {
     const outcome = outcomeOf.get(seq)
     const history = attempts?.get(seq)
     if (!outcome) return []

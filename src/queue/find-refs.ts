@@ -14,7 +14,7 @@ export interface LaneRef {
 export interface KnownRef extends LaneRef {
   readonly key: string
   /** Epoch milliseconds. */
-  readonly put_at: number
+  readonly enqueued_at: number
   /** 1: the send with this identifier failed. The message may have been replayed since. */
   readonly failed: number
 }
@@ -23,7 +23,7 @@ const selectRefs = statement<KnownRef>({
   name: 'find_refs',
   columns: { lane: 'text', ref: 'text' },
   text: (rows) => `
-    select r.lane, r.ref, i.key, i.put_at, case when d.replayed_at is not null or exists (
+    select r.lane, r.ref, i.key, i.enqueued_at, case when d.replayed_at is not null or exists (
       select 1 from settled s where s.lane = i.lane and s.first = i.seq and s.state = ${settledState.failed}) then 1 else 0 end as failed
     from ${rows} r cross join identifiers d cross join items i where d.lane = r.lane and d.ref = r.ref and i.seq = d.seq
     order by i.seq`,

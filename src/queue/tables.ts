@@ -59,7 +59,7 @@ export const queueMigrations: readonly Migration[] = [
     name: 'queue/1',
     statements: ({ engine, key, serial }) => [
       `create table items (
-         seq ${serial}, lane ${key} not null, key ${key} not null, text text not null, put_at bigint not null,
+         seq ${serial}, lane ${key} not null, key ${key} not null, text text not null, enqueued_at bigint not null,
          token bigint not null, traceparent text, user_id ${key}, expires_at bigint, transactional bigint)`,
       `create unique index items_key on items (lane, key)`,
       // Users come in random order. With the chunk before the user, inserts touch only the end of the index. A look-up visits

@@ -1,6 +1,6 @@
 // The reasons to refuse an answer of §2.5. A refused answer changes nothing: the last good answer remains valid.
 
-/** The meaning of each reason and what to do. A person sees this text after the particulars. */
+/** The meaning of each reason and what to do. A person sees this text after the detail. */
 export const remedies = {
   unreachable:
     'the operator could not be reached: check platform.reconciliation[].url, and whether the operator is running',
@@ -28,8 +28,8 @@ export type RefusalReason = keyof typeof remedies
 /** Thrown to end a run without a result. */
 export class AnswerRefused extends Error {
   readonly why: RefusalReason
-  constructor(why: RefusalReason, particulars: string) {
-    super(particulars)
+  constructor(why: RefusalReason, detail: string) {
+    super(detail)
     this.why = why
   }
 }

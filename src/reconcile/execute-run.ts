@@ -32,7 +32,7 @@ export async function executeRun(
   run.state = 'streaming'
   run.started_at = clock.now()
   await saveRun(database, run)
-  emit('crm.comparing', { brand: run.brand, field: run.field, run: run.run, by: run.asked_by })
+  emit('run.started', { brand: run.brand, field: run.field, run: run.run, by: run.requested_by })
   const saveTimer = clock.setInterval(() => {
     recordMemory(run)
     if (!signal.aborted) saveRun(database, run).catch(() => {})
@@ -44,7 +44,7 @@ export async function executeRun(
     run.state = 'refused'
     run.why = refused.why
     // The text may contain any text of the operator.
-    run.particulars = shortened(refused.message)
+    run.detail = shortened(refused.message)
   } finally {
     clock.clearInterval(saveTimer)
   }
@@ -150,14 +150,14 @@ function recordMemory(run: ReconciliationRun): void {
   run.memory = Math.max(run.memory, process.memoryUsage.rss())
 }
 
-function emitEnd({ brand, field, run, state, why, particulars, ...rest }: ReconciliationRun): void {
+function emitEnd({ brand, field, run, state, why, detail, ...rest }: ReconciliationRun): void {
   const count = (direction: Direction): number => rest[direction] ?? 0
   const countOf = (severity: string): number =>
     (['operator_only', 'crm_only'] as const).reduce(
       (sum, direction) => sum + (severityOf(field, direction) === severity ? count(direction) : 0),
       0,
     )
-  emit('crm.compared', {
+  emit('run.ended', {
     brand,
     field,
     run,
@@ -167,6 +167,6 @@ function emitEnd({ brand, field, run, state, why, particulars, ...rest }: Reconc
     critical: countOf('critical'),
     high: countOf('high'),
     low: countOf('low'),
-    ...(why !== null && { why, error: particulars ?? '' }),
+    ...(why !== null && { why, error: detail ?? '' }),
   })
 }

@@ -102,7 +102,7 @@ async function runIfOwner(
       last = run === undefined ? undefined : await readRun(database, run)
     }
     if (!last || endStates.includes(last.state)) return
-    if (last.state !== 'asked') return await endAbandonedRun(database, last)
+    if (last.state !== 'requested') return await endAbandonedRun(database, last)
     await executeRun(database, last, resolveTarget(options), AbortSignal.any([stopping, ownership.lost]))
   } finally {
     await ownership.release()
@@ -113,7 +113,7 @@ async function runIfOwner(
 async function endAbandonedRun(database: Database, run: ReconciliationRun): Promise<void> {
   run.state = 'refused'
   run.why = 'interrupted'
-  run.particulars = 'the process that executed the run has ended'
+  run.detail = 'the process that executed the run has ended'
   run.ended_at = clock.now()
   await saveRun(database, run)
 }

@@ -11,7 +11,7 @@ const selectOld = statement<{ brand: string; run: string }>({
   text: (rows) => `
     select t.brand, t.run from ${rows} r join reconciliation_runs t on t.run < r.before
     where t.run < (select max(l.run) from reconciliation_runs l where l.brand = t.brand and l.field = t.field and l.state = 'done')
-      or t.state not in ('done', 'asked', 'streaming', 'comparing')
+      or t.state not in ('done', 'requested', 'streaming', 'comparing')
     order by t.run limit 1`,
 })
 

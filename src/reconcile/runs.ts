@@ -1,4 +1,4 @@
-// The table of runs. States: asked → streaming → comparing → done. From the first three, a run may also end as refused, with a
+// The table of runs. States: requested → streaming → comparing → done. From the first three, a run may also end as refused, with a
 // reason, or as no_source. A request inserts the row, the owner of the brand and field executes the run, and the row remains.
 
 import type { ReconciliationField as Field } from '../contract/records.ts'
@@ -8,7 +8,7 @@ import type { Database, Migration, Value } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import type { RefusalReason } from './answer-refused.ts'
 
-export const runStates = ['asked', 'streaming', 'comparing', 'done', 'refused', 'no_source'] as const
+export const runStates = ['requested', 'streaming', 'comparing', 'done', 'refused', 'no_source'] as const
 export type RunState = (typeof runStates)[number]
 export const endStates: readonly RunState[] = ['done', 'refused', 'no_source']
 
@@ -17,9 +17,9 @@ export interface ReconciliationRun {
   readonly brand: string
   readonly run: string
   readonly field: Field
-  readonly asked_at: number
+  readonly requested_at: number
   /** The name of the key that requested the run, or 'schedule'. */
-  readonly asked_by: string
+  readonly requested_by: string
   /** 1: a list of any size is accepted. */
   readonly any_size: number
   state: RunState
@@ -36,7 +36,7 @@ export interface ReconciliationRun {
   crm_only: number | null
   too_recent: number | null
   why: RefusalReason | null
-  particulars: string | null
+  detail: string | null
   acknowledged_at: number | null
   acknowledged_by: string | null
 }
@@ -47,29 +47,29 @@ export const runMigrations: readonly Migration[] = [
     statements: ({ key }) => [
       `create table reconciliation_runs (
         brand ${key} not null, run ${key} not null, field text not null,
-        asked_at bigint not null, asked_by text not null, any_size bigint not null,
+        requested_at bigint not null, requested_by text not null, any_size bigint not null,
         state text not null, started_at bigint, ended_at bigint, data_at bigint,
         ids bigint not null, bytes bigint not null, memory bigint not null,
         crm_users bigint, operator_only bigint, crm_only bigint, too_recent bigint,
-        why text, particulars text, acknowledged_at bigint, acknowledged_by text,
+        why text, detail text, acknowledged_at bigint, acknowledged_by text,
         primary key (brand, run)
       )`,
       'create unique index reconciliation_runs_by_run on reconciliation_runs (run)',
       // At most one open run of a brand and field, across all processes.
       `create unique index reconciliation_runs_open on reconciliation_runs (brand, field)
-       where state in ('asked', 'streaming', 'comparing')`,
+       where state in ('requested', 'streaming', 'comparing')`,
     ],
     brandTables: [{ table: 'reconciliation_runs', brand: 'brand' }],
   },
 ]
 
 const insertRun = statement<{ run: string }>({
-  name: 'ask_reconciliation',
+  name: 'request_reconciliation',
   columns: { brand: 'text', run: 'text', field: 'text', at: 'bigint', by: 'text', any_size: 'bigint' },
   route: 'run',
   text: (rows) => `
-    insert into reconciliation_runs (brand, run, field, asked_at, asked_by, any_size, state, ids, bytes, memory)
-    select r.brand, r.run, r.field, r.at, r.by, r.any_size, 'asked', 0, 0, 0 from ${rows} r where true
+    insert into reconciliation_runs (brand, run, field, requested_at, requested_by, any_size, state, ids, bytes, memory)
+    select r.brand, r.run, r.field, r.at, r.by, r.any_size, 'requested', 0, 0, 0 from ${rows} r where true
     on conflict do nothing returning run`,
 })
 
@@ -98,8 +98,8 @@ function nameAfter(last: string | undefined): string {
   )
 }
 
-const columns = `brand, run, field, asked_at, asked_by, any_size, state, started_at, ended_at, data_at, ids, bytes, memory,
-  crm_users, operator_only, crm_only, too_recent, why, particulars, acknowledged_at, acknowledged_by`
+const columns = `brand, run, field, requested_at, requested_by, any_size, state, started_at, ended_at, data_at, ids, bytes, memory,
+  crm_users, operator_only, crm_only, too_recent, why, detail, acknowledged_at, acknowledged_by`
 const ofTable = columns.replaceAll(/\w+/g, 't.$&')
 
 const selectRun = statement<ReconciliationRun>({
@@ -177,17 +177,17 @@ const updateRun = statement<{ run: string }>({
     crm_only: 'bigint',
     too_recent: 'bigint',
     why: 'text',
-    particulars: 'text',
+    detail: 'text',
   },
   route: 'run',
   // A run that has ended is never changed, even by a process that continues late.
   text: (rows) => `
     update reconciliation_runs set state = r.state, started_at = r.started_at, ended_at = r.ended_at, data_at = r.data_at,
       ids = r.ids, bytes = r.bytes, memory = r.memory, crm_users = r.crm_users, operator_only = r.operator_only,
-      crm_only = r.crm_only, too_recent = r.too_recent, why = r.why, particulars = r.particulars
+      crm_only = r.crm_only, too_recent = r.too_recent, why = r.why, detail = r.detail
     from ${rows} r
     where reconciliation_runs.brand = r.brand and reconciliation_runs.run = r.run
-      and reconciliation_runs.state in ('asked', 'streaming', 'comparing')
+      and reconciliation_runs.state in ('requested', 'streaming', 'comparing')
     returning reconciliation_runs.run`,
 })
 

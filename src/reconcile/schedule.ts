@@ -10,10 +10,10 @@ const retryRefusedMs = 600_000
  * @example nextRunAt(undefined, 3_600_000) // 0: now
  */
 export function nextRunAt(
-  last: Pick<ReconciliationRun, 'state' | 'asked_at' | 'why'> | undefined,
+  last: Pick<ReconciliationRun, 'state' | 'requested_at' | 'why'> | undefined,
   everyMs: number | undefined,
 ): number {
   if (everyMs === undefined) return Number.POSITIVE_INFINITY
   if (!last || last.why === 'interrupted') return 0
-  return last.asked_at + (last.state === 'refused' ? Math.min(everyMs, retryRefusedMs) : everyMs)
+  return last.requested_at + (last.state === 'refused' ? Math.min(everyMs, retryRefusedMs) : everyMs)
 }

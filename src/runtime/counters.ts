@@ -156,8 +156,14 @@ export const counters: readonly CounterRow[] = [
   { event: 'channel.held', name: 'channel_held', by: ['channel'], help: 'Times that the store accepted no messages' },
   { event: 'lane.held', name: 'lane_held', by: ['lane'], help: 'Times that a lane was held' },
   // The platform.
-  { event: 'queue.put', name: 'put', by: ['lane'], sum: 'accepted', help: 'Messages put into the queue' },
-  { event: 'queue.put', name: 'put_again', by: ['lane'], sum: 'repeated', help: 'Messages already in the queue' },
+  { event: 'queue.enqueued', name: 'enqueued', by: ['lane'], sum: 'accepted', help: 'Messages stored in the queue' },
+  {
+    event: 'queue.enqueued',
+    name: 'enqueued_again',
+    by: ['lane'],
+    sum: 'repeated',
+    help: 'Messages already in the queue',
+  },
   { event: 'item.settled', name: 'items', by: ['lane', 'category'], help: 'Queued messages settled, by outcome' },
   {
     event: 'item.settled',
@@ -169,7 +175,7 @@ export const counters: readonly CounterRow[] = [
   { event: 'items.cancelled', name: 'cancelled', by: ['lane'], sum: 'items', help: 'Waiting messages cancelled' },
   { event: 'item.retry', name: 'retries', by: ['lane', 'reason'], help: 'Retries, by reason' },
   {
-    event: 'crm.compared',
+    event: 'run.ended',
     name: 'comparisons',
     by: ['brand', 'field', 'state'],
     help: 'Comparisons of operators’ lists with the CRM, by result',

@@ -108,7 +108,7 @@ export interface Events {
   'removals.stopped': { service: string; removals: number; sends: number }
   'removals.confirmed': { service: string; by: string }
   // the queue (platform)
-  'queue.put': { lane: string; accepted: number; repeated: number }
+  'queue.enqueued': { lane: string; accepted: number; repeated: number }
   'lane.owned': { lane: string }
   'lane.lost': { lane: string }
   /** This process gave the lane back, for another process. */
@@ -170,8 +170,8 @@ export interface Events {
   }
   // the CRM and its reconciliation (platform)
   'crm.imported': { brand: string; users: number; changed: number; refused: number }
-  'crm.comparing': { brand: string; field: string; run: string; by: string }
-  'crm.compared': {
+  'run.started': { brand: string; field: string; run: string; by: string }
+  'run.ended': {
     brand: string
     field: string
     run: string

@@ -205,7 +205,7 @@ function addGauges(registry: Registry): (() => void)[] {
     on('provider.resumed', ({ provider, sending }) => paused.set({ provider }, sending === false ? 1 : 0)),
     on('removals.stopped', ({ service }) => stopped.set({ service }, 1)),
     on('removals.confirmed', ({ service }) => stopped.set({ service }, 0)),
-    on('crm.compared', ({ brand, field, state, ...counts }) => {
+    on('run.ended', ({ brand, field, state, ...counts }) => {
       if (state !== 'done') return
       for (const severity of ['critical', 'high', 'low'] as const)
         found.set({ brand, field, severity }, counts[severity])

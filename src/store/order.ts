@@ -137,7 +137,7 @@ export const commitOrder: readonly string[] = [
   'correct_unknown_consent_sms',
   'correct_unknown_consent_telephone',
   'correct_unknown_excluded',
-  'ask_reconciliation',
+  'request_reconciliation',
   'save_reconciliation',
   'acknowledge_reconciliation',
   'insert_discrepancies',

@@ -13,7 +13,7 @@ export const initialState: InboxState = {
 }
 
 /** A later page continues the list. */
-export function withOlder(state: InboxState, { items, next }: InboxPage): InboxState {
+export function appendPage(state: InboxState, { items, next }: InboxPage): InboxState {
   const known = new Set(state.items.map((item) => item.site_notification_id))
   const older = items.filter((item) => !known.has(item.site_notification_id))
   return { ...state, items: [...state.items, ...older], more: next !== null }

@@ -1,11 +1,11 @@
 import { follow } from './follow.ts'
 import {
+  appendPage,
   initialState,
   nextExpiry,
   withCounts,
   withMark,
   withNotification,
-  withOlder,
   withoutExpired,
   withoutMark,
 } from './inbox-state.ts'
@@ -136,7 +136,7 @@ export function createInbox(options: InboxOptions): Inbox {
     // The list was fetched again in the meantime.
     if (next !== before) return
     next = page.next
-    set(withOlder(state, page))
+    set(appendPage(state, page))
   }
 
   async function fetchPage(

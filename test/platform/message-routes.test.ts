@@ -49,10 +49,10 @@ test('a message is found by the identifier that the operator answered, within th
   const began = Date.now()
   await enqueue([element({ id: 7 }), element({ id: 8 }), element({ id: 7, brand_id: 2 })])
   await waitUntilSettled()
-  const [{ put_at: putAt, seq, call, ...found }, ...more] = await list('ref=1:7')
+  const [{ enqueued_at: enqueuedAt, seq, call, ...found }, ...more] = await list('ref=1:7')
   assert.deepEqual(more, [])
   assert.equal(typeof call, 'string')
-  assert.ok(Number.isSafeInteger(seq) && putAt >= began && putAt <= Date.now())
+  assert.ok(Number.isSafeInteger(seq) && enqueuedAt >= began && enqueuedAt <= Date.now())
   assert.deepEqual(found, {
     lane: '1/push',
     key: '["push","7","1001","7","9","hash"]',
@@ -110,7 +110,7 @@ onEachEngine(
     const delivered = await details('7')
     assert.partialDeepStrictEqual(delivered, { outcome: 'successful', history: [], ref: '1:7' })
     assert.deepEqual(delivered.identifiers, [{ ref: '1:7', replayed_at: null }])
-    assert.ok(delivered.settled_at >= delivered.put_at && delivered.settled_at >= began)
+    assert.ok(delivered.settled_at >= delivered.enqueued_at && delivered.settled_at >= began)
     assert.deepEqual([delivered.calls.length, delivered.calls[0].id], [1, delivered.call])
     assert.equal(delivered.lane_state, undefined)
     assert.deepEqual((await details('8')).failed, { state: 'pending', decided_by: null, decided_at: null })

@@ -18,7 +18,7 @@ export async function fillFailed(database: Database, count: number, texts = 2_00
     name: 'fill_items',
     columns: {},
     text: () => `
-      insert into items (seq, lane, key, text, put_at, token) ${database.engine === 'postgres' ? 'overriding system value' : ''}
+      insert into items (seq, lane, key, text, enqueued_at, token) ${database.engine === 'postgres' ? 'overriding system value' : ''}
       select f.seq, f.lane, f.key, 'text', 1, f.seq from failed f where f.seq > ${count - texts}`,
   })
   await database.commit([op(fill, [[]]), op(addItems, [[]])])

@@ -300,7 +300,7 @@ onEachEngine('the state of a lane has the age of its oldest item, new or postpon
   const age = statement({
     name: 'age_items',
     columns: { key: 'text', by: 'bigint' },
-    text: (rows) => `update items set put_at = put_at - r.by from ${rows} r where items.key = r.key`,
+    text: (rows) => `update items set enqueued_at = enqueued_at - r.by from ${rows} r where items.key = r.key`,
   })
   const postpone = statement({
     name: 'postpone_one',

@@ -22,7 +22,7 @@ test('while a snapshot is held open, due lanes and new items are found without a
   const insert = (from: number, to: number) =>
     query(
       url,
-      `insert into items (seq, lane, key, text, put_at, token) overriding system value
+      `insert into items (seq, lane, key, text, enqueued_at, token) overriding system value
          select n, '1/push', n::text, '{}', 0, 0 from generate_series(${from}, ${to}) n;
        insert into waiting (lane, due_at, seq, attempt) select '1/push', 0, n, 0 from generate_series(${from}, ${to}) n`,
     )

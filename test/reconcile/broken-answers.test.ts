@@ -251,8 +251,8 @@ for (const { title, sends, why, message, over } of broken) {
     await importLines(url, '1', [{ user_id: 'kept', blocked: true }])
     const run = await runReconciliation(url, '1', 'blocked')
     assert.equal(run.state, 'refused')
-    assert.equal(run.refused?.why, why, run.refused?.particulars)
-    assert.match(run.refused.particulars, message)
+    assert.equal(run.refused?.why, why, run.refused?.detail)
+    assert.match(run.refused.detail, message)
     assert.ok(run.refused.remedy.length > 20)
     assert.equal(run.discrepancies, null)
     assert.deepEqual(await readDiscrepancies(url, run.run), [])
@@ -281,7 +281,7 @@ onEachEngine(
   async (t, store) => {
     const operator = await startListOperator(t, (response) => void response.write('{"users":["a",'))
     const platform = await startReconciling(t, store, operator.url)
-    const started = event('crm.comparing')
+    const started = event('run.started')
     const { body } = await post(`${platform.url}/admin/reconciliations`, { brand: '1', field: 'blocked' }, adminKey.key)
     await started
     await until(() => operator.asked.length > 0, { awaited: 'the request' })

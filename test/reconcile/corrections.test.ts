@@ -57,7 +57,7 @@ onEachEngine(
     assert.equal(await attributeOf('a'), false, 'a preview changes nothing')
 
     const events: string[] = []
-    const unlisteners = (['item.settled', 'queue.put', 'message.calling', 'batch.sent'] as const).map((name) =>
+    const unlisteners = (['item.settled', 'queue.enqueued', 'message.calling', 'batch.sent'] as const).map((name) =>
       on(name, () => events.push(name)),
     )
     const done = (await post(`${path}/correct`, {}, adminKey.key)).body

@@ -145,7 +145,7 @@ onEachEngine('a list with a repeated id is refused', async (t, store) => {
   ]) {
     const run = await runReconciliation(url, '1', 'blocked')
     assert.equal(run.refused?.why, 'repeated')
-    assert.ok(run.refused.particulars.includes(JSON.stringify(users[0])), run.refused.particulars)
+    assert.ok(run.refused.detail.includes(JSON.stringify(users[0])), run.refused.detail)
     assert.equal(run.discrepancies, null)
     assert.deepEqual(await readDiscrepancies(url, run.run), [])
   }
@@ -161,7 +161,7 @@ onEachEngine(
     const { url } = await startReconciling(t, store, operator.url, { limits: { slack: 5, shrink: 20, grow: 50 } })
     const first = await runReconciliation(url, '1', 'blocked')
     assert.deepEqual(
-      [first.refused?.why, first.refused?.particulars],
+      [first.refused?.why, first.refused?.detail],
       [
         'grown',
         'it has more than 5 ids, and the CRM has none: import the CRM’s users first (bellwire attributes import), or accept this first list once with any size (--any-size)',
@@ -208,14 +208,14 @@ test('a run of a brand or field that is not configured is refused', async (t) =>
 onEachEngine('a due run is requested automatically and once, even after a restart', async (t, store) => {
   const operator = await startListOperator(t, answerWith([]))
   const over = { everyMs: 3_600_000, fields: ['blocked'] as const }
-  const second = event('crm.compared', ({ brand }) => brand === '2')
-  const first = event('crm.compared', ({ brand }) => brand === '1')
+  const second = event('run.ended', ({ brand }) => brand === '2')
+  const first = event('run.ended', ({ brand }) => brand === '1')
   const platform = await startReconciling(t, store, operator.url, over)
   await Promise.all([first, second])
   assert.equal(operator.asked.length, 2)
   const { runs } = (await get(`${platform.url}/admin/reconciliations`)).body
   assert.deepEqual(
-    runs.map((each: { asked_by: string }) => each.asked_by),
+    runs.map((each: { requested_by: string }) => each.requested_by),
     ['schedule', 'schedule'],
   )
   await platform.stop()
@@ -226,7 +226,7 @@ onEachEngine('a due run is requested automatically and once, even after a restar
 
 test('a run is due after its interval and once, although the clock is set back by three hours', async (t) => {
   const operator = await startListOperator(t, answerWith([]))
-  const compared = ['1', '2'].map((name) => event('crm.compared', ({ brand }) => brand === name))
+  const compared = ['1', '2'].map((name) => event('run.ended', ({ brand }) => brand === name))
   const timers = t.mock.method(clock, 'setTimeout')
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url, { everyMs: hourMs, fields: ['blocked'] })
   await Promise.all(compared)
@@ -235,7 +235,7 @@ test('a run is due after its interval and once, although the clock is set back b
   const rests = () => timers.mock.calls.filter(({ arguments: [, ms] }) => ms > 4_000 && ms <= 5_000).length
   await until(() => rests() >= 2, { awaited: 'both brands wait for their next run' })
   passTime(t, hourMs)
-  const due = event('crm.compared', ({ brand }) => brand === '2')
+  const due = event('run.ended', ({ brand }) => brand === '2')
   // The request wakes the loops of all brands.
   await runReconciliation(url, '1', 'blocked')
   await due

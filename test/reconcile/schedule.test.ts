@@ -5,7 +5,7 @@ import { nextRunAt } from '../../src/reconcile/schedule.ts'
 import { maxUsers, minUsers, refuseGrownList, refuseShrunkList } from '../../src/reconcile/size-limits.ts'
 
 test('a run is due one interval after the last run, sooner after a refusal, and at once after an interruption', () => {
-  const last = { state: 'done', asked_at: 1_000, why: null } as const
+  const last = { state: 'done', requested_at: 1_000, why: null } as const
   assert.equal(nextRunAt(undefined, undefined), Number.POSITIVE_INFINITY)
   assert.equal(nextRunAt(last, undefined), Number.POSITIVE_INFINITY)
   assert.equal(nextRunAt(undefined, 60_000), 0)

@@ -43,11 +43,11 @@ test('a label value that is not allowed is counted as other, and creates no seri
 
 test('counters accumulate from scrape to scrape', async (t) => {
   const { read } = measured(t)
-  emit('queue.put', { lane: '1/push', accepted: 3, repeated: 1 })
-  assert.equal(await read('bellwire_put_total{lane="1/push"}'), 3)
-  emit('queue.put', { lane: '1/push', accepted: 4, repeated: 0 })
-  assert.equal(await read('bellwire_put_total{lane="1/push"}'), 7)
-  assert.equal(await read('bellwire_put_again_total{lane="1/push"}'), 1)
+  emit('queue.enqueued', { lane: '1/push', accepted: 3, repeated: 1 })
+  assert.equal(await read('bellwire_enqueued_total{lane="1/push"}'), 3)
+  emit('queue.enqueued', { lane: '1/push', accepted: 4, repeated: 0 })
+  assert.equal(await read('bellwire_enqueued_total{lane="1/push"}'), 7)
+  assert.equal(await read('bellwire_enqueued_again_total{lane="1/push"}'), 1)
 })
 
 test('refusals are counted', async (t) => {

@@ -19,7 +19,7 @@ interface ListedMessage {
 export interface PlatformRow extends ListedMessage {
   readonly seq: number
   readonly lane: string
-  readonly put_at: number
+  readonly enqueued_at: number
 }
 
 /** A message in a list of the operator. */

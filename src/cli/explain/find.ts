@@ -66,7 +66,7 @@ function merge(matches: readonly Match[]): readonly Match[] {
   return [...merged.values()].sort((a, b) => timeOf(b) - timeOf(a))
 }
 
-export const timeOf = ({ platform, operator }: Match): number => platform?.put_at ?? operator?.updated_at ?? 0
+export const timeOf = ({ platform, operator }: Match): number => platform?.enqueued_at ?? operator?.updated_at ?? 0
 
 /** Reads the whole life of a message from all sides. */
 export async function readLife(sides: readonly AskedSide[], match: Match): Promise<Life> {

@@ -119,7 +119,7 @@ const deliveryStatus = ({ ref, outcome, attempts, uncertain }: OperatorMessage) 
   uncertain,
 })
 
-const enqueued = ({ put_at: at, expires_at, transactional }: PlatformMessage): Step => ({
+const enqueued = ({ enqueued_at: at, expires_at, transactional }: PlatformMessage): Step => ({
   at,
   side: 'platform',
   step: 'enqueued',

@@ -23,8 +23,8 @@ export function phraseReport({ run, sample }: Report): string {
   if (state === 'no_source')
     return `${title}: not compared. The operator has no source for this field (it answered 501).`
   if (refused) {
-    const { why, particulars, remedy } = refused
-    return `${title}: not compared, the answer was refused (${why})\n  ${particulars}\n  ${remedy}`
+    const { why, detail, remedy } = refused
+    return `${title}: not compared, the answer was refused (${why})\n  ${detail}\n  ${remedy}`
   }
   return [...phraseFindings(title, run, sample), ...phraseNextSteps(run)].join('\n')
 }

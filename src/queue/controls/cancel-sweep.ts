@@ -93,7 +93,10 @@ export function createCancelSweep(options: CancelSweepOptions): CancelSweep {
 }
 
 /** An item without its text: it is only settled. */
-function toItem(lane: string, { seq, due_at: dueAt, attempt, key, put_at: enqueuedAt }: WaitingItem): BufferedItem {
+function toItem(
+  lane: string,
+  { seq, due_at: dueAt, attempt, key, enqueued_at: enqueuedAt }: WaitingItem,
+): BufferedItem {
   return {
     seq,
     lane,

@@ -9,7 +9,7 @@ import type { WaitingCount, WaitingSelection } from './waiting-selection.ts'
 export interface WaitingItem extends WaitingKey {
   readonly attempt: number
   readonly key: string
-  readonly put_at: number
+  readonly enqueued_at: number
 }
 
 /** The key before the first row of a lane. */
@@ -20,7 +20,7 @@ const selectPage = statement<WaitingItem>({
   name: 'read_all_waiting',
   columns: { lane: 'text', due_at: 'bigint', seq: 'bigint', max_rows: 'bigint' },
   text: (rows) => `
-    select w.due_at, w.seq, w.attempt, i.key, i.put_at from waiting w join items i on i.seq = w.seq
+    select w.due_at, w.seq, w.attempt, i.key, i.enqueued_at from waiting w join items i on i.seq = w.seq
     where w.lane = (select r.lane from ${rows} r)
       and (w.due_at, w.seq) > ((select r.due_at from ${rows} r), (select r.seq from ${rows} r))
     order by w.due_at, w.seq limit (select r.max_rows from ${rows} r)`,
@@ -63,7 +63,7 @@ export async function countSelected(
   let last = after === undefined ? beforeAll : readCursor(after)
   for (let page = 0; page < pagesOfCount; page++) {
     const rows = await readWaitingPage(database, lane, last)
-    count += rows.filter(({ key, put_at: enqueuedAt }) => isSelected(selection, { key, enqueuedAt })).length
+    count += rows.filter(({ key, enqueued_at: enqueuedAt }) => isSelected(selection, { key, enqueuedAt })).length
     if (rows.length < waitingPageRows) return { count }
     const { due_at, seq } = rows.at(-1) as WaitingItem
     last = { due_at, seq }

@@ -11,7 +11,7 @@ interface ItemRow {
   readonly attempt: number
   readonly key: string
   readonly text: string
-  readonly put_at: number
+  readonly enqueued_at: number
   readonly traceparent: string | null
   readonly expires_at: number | null
   readonly transactional: number | null
@@ -22,7 +22,7 @@ export interface WaitingKey {
   readonly seq: number
 }
 
-const columns = 'w.seq, w.due_at, w.attempt, i.key, i.text, i.put_at, i.traceparent, i.expires_at, i.transactional'
+const columns = 'w.seq, w.due_at, w.attempt, i.key, i.text, i.enqueued_at, i.traceparent, i.expires_at, i.transactional'
 
 const selectPage = statement<ItemRow>({
   name: 'read_page',
@@ -60,7 +60,7 @@ const selectRanges = statement<Omit<ItemRow, 'due_at' | 'attempt'>>({
   name: 'read_ranges',
   columns: { first: 'bigint', last: 'bigint' },
   text: (rows) => `
-    select i.seq, i.key, i.text, i.put_at, i.traceparent, i.expires_at, i.transactional from ${rows} r cross join items i
+    select i.seq, i.key, i.text, i.enqueued_at, i.traceparent, i.expires_at, i.transactional from ${rows} r cross join items i
     where i.seq between r.first and r.last`,
 })
 
@@ -179,16 +179,16 @@ export async function findDueLanes(database: Database, now: number): Promise<rea
 }
 
 function toItem(lane: string, row: ItemRow): BufferedItem {
-  const { seq, due_at, attempt, key, text, put_at, traceparent, expires_at: expiresAt, transactional } = row
+  const { seq, due_at, attempt, key, text, enqueued_at, traceparent, expires_at: expiresAt, transactional } = row
   const item: BufferedItem = {
     seq,
     lane,
     key,
     text,
     attempt: attempt + 1,
-    enqueuedAt: put_at,
+    enqueuedAt: enqueued_at,
     dueAt: due_at,
-    waitingSince: clock.steady() - Math.max(0, clock.now() - put_at),
+    waitingSince: clock.steady() - Math.max(0, clock.now() - enqueued_at),
     bytes: Buffer.byteLength(text),
     suspectedAtCall: attempt > 0 ? 0 : undefined,
     uncountedAttempts: 0,

@@ -16,7 +16,7 @@ const countWaiting = statement<{ items: number; oldest: number | null }>({
   text: (rows) => `
     select
       (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name not in ('successful', 'failed')) as items,
-      (select min(i.put_at) from items i where i.seq in (
+      (select min(i.enqueued_at) from items i where i.seq in (
         select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = 0
         union all
         select min(p.seq) from (

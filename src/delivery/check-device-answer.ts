@@ -6,7 +6,7 @@ import { invalidResult, readResult } from '../providers/read-results.ts'
 const tokenStates = new Set<unknown>([undefined, 'gone', 'mismatch'])
 
 /** @returns the answer, or a fatal one without a token state if it is malformed */
-export function readDeviceAnswer(returned: unknown): DeviceAnswer {
+export function checkDeviceAnswer(returned: unknown): DeviceAnswer {
   const answer = readResult(returned, true) as DeviceAnswer
   const { token, goneSince, providerId, concerns } = answer
   if (!tokenStates.has(token)) return invalidResult(`the token state ${String(token)}`, 1, true)
