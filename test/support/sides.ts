@@ -58,7 +58,7 @@ export async function temporary(t: TestContext): Promise<string> {
 
 export async function startOperator(
   t: TestContext,
-  options: Partial<OperatorOptions> & { listen?: ListenOptions } = {},
+  { listen: at, ...options }: Partial<OperatorOptions> & { listen?: ListenOptions } = {},
 ): Promise<{ url: string; devices: Registry; readonly statuses: StatusRecorder; stop(): Promise<void> }> {
   const folder = await temporary(t)
   const operator = createOperator({
@@ -71,7 +71,7 @@ export async function startOperator(
     ...options,
   })
   await operator.start()
-  const listening = await listen('operator', chain(operator.handler, operator.admin.handler), options.listen)
+  const listening = await listen('operator', chain(operator.handler, operator.admin.handler), at)
   forgetDocument(listening.url)
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= operator.stop(5_000).then(() => listening.close(100)))
