@@ -96,11 +96,14 @@ test('a held lane says why, in the words of the answer, and when it tries again;
       ? { ...refused, error: 'wrong key', retryAfterMs: 170_000 }
       : { category: 'successful', ref, rule: 'accepted' },
   )
+  const owned = event('lane.owned')
   const { url } = await startPlatform(t, {
     lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider, spanMs: 5 }],
     keys: [adminKey],
   })
   const bellwire = (...args: string[]) => run(t, args, { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
+  // Before, the lane counts as a lane of another process.
+  await owned
   assert.match((await bellwire('resume', '1/push', '--now')).out, /^Lane 1\/push was not held\.\n/)
   const held = event('lane.held')
   const { accepted } = (await post(`${url}/admin/activities/push`, [element()], adminKey.key)).body
