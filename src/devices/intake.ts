@@ -1,4 +1,4 @@
-// The part that all HTTP routes for links share: store the record durably, and count the changes for the answer.
+// The part that the routes for links of apps and operators share: store the record durably, and count the changes for the answer.
 
 import type { OwnDeviceRecord } from '../contract/device-events.ts'
 import { HttpError } from '../http/http-error.ts'

@@ -1,6 +1,11 @@
 // The order of the statements within a commit, the same in all processes, so that two commits cannot deadlock (see merge.ts).
 
-/** The names of all statements that are committed. A statement that changes rows must be here; a read only if it is committed. */
+/**
+ * The names of all statements that are committed. A statement that changes rows must be here; a read only if it is committed.
+ *
+ * A new statement belongs beside the statements of its table. Statements that change the rows of one table must stay in the same
+ * order, and a statement that reads what another writes comes after it.
+ */
 export const commitOrder: readonly string[] = [
   // The send path of the operator.
   'claim_messages',
