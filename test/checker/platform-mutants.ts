@@ -443,6 +443,7 @@ export const platformMutants: readonly PlatformMutant[] = [
     // With equal pauses, a delay of a busy machine would count as growth.
     fault: 'shortens its pauses',
     check: 'pause.grows',
+    only: ['pause'],
     mutate: (correct) => ({
       pauseMs: (attempts, answer) =>
         Math.max(attempts === 1 ? 1_500 : 300, answer.headers.has('retry-after') ? correct.pauseMs(1, answer) : 0),

@@ -104,7 +104,7 @@ for (const side of ['operator', 'platform'] as const)
 
     disk.free()
     await until(ready, { awaited: '/readyz is 200' })
-    assert.equal(await metric('store_up'), 1)
+    await until(async () => (await metric('store_up')) === 1, { awaited: 'bellwire_store_up is 1' })
     assert.equal((await send()).status, 200)
     await until(() => provider.received.length === before + 1, { awaited: 'the next message is delivered' })
     assert.equal(new Set(lines.map((line) => JSON.parse(line).store)).size, lines.length)
