@@ -44,6 +44,7 @@ const published = [
   'dist/**/*.d.ts',
   'dist/**/*.js',
   'dist/demo/page/**/*.{css,html,js,svg}',
+  'dist/openapi-{operator,platform}.json',
   'docs/*.md',
   'docs/check-report.schema.json',
   'docs/charts/*.svg',

@@ -119,6 +119,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   cli: [
+    'delivery:types',
     'http-client',
     'admin',
     'brands',

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Check } from 'typebox/schema'
+import { openApiDocuments } from '../../src/cli/write-openapi.ts'
 import type { InterfaceOperation } from '../../src/contract/documents/interface-operations.ts'
 import { operatorOperations, platformOperations } from '../../src/contract/documents/interface-operations.ts'
 import { openApi } from '../../src/contract/documents/open-api.ts'
@@ -52,6 +53,10 @@ async function platformUrl(t: TestContext): Promise<string> {
   return url
 }
 
+const packagedDocuments = openApiDocuments() as Promise<
+  Record<'operator' | 'platform', { readonly paths: Record<string, object> }>
+>
+
 const sides = [
   { side: 'operator', urlOf: operatorUrl },
   { side: 'platform', urlOf: platformUrl },
@@ -69,6 +74,12 @@ for (const { side, urlOf } of sides) {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to as string)
     assert.deepEqual(new Set(references), new Set(names))
     assert.equal(JSON.stringify(document).includes('"$id"'), false)
+  })
+
+  test(`the document of the ${side} in the package describes each served route as the side does`, async (t) => {
+    const { paths } = (await packagedDocuments)[side]
+    const served = await documentOf(await urlOf(t))
+    for (const [path, item] of Object.entries(served.paths)) assert.deepEqual(paths[path], item, path)
   })
 
   test(`the document of the ${side} describes exactly the served routes`, async (t) => {
