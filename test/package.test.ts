@@ -84,7 +84,8 @@ test('the package contains only the program, its documents and its examples', ()
 test('every file in dist was built from an existing source file', async () => {
   const sources = new Set(await readdir(join(root, 'src'), { recursive: true }))
   const stale = packed.paths
-    .filter((path) => path.startsWith('dist/'))
+    // The build writes the OpenAPI documents from the running sides.
+    .filter((path) => path.startsWith('dist/') && !path.startsWith('dist/openapi-'))
     .map((path) => path.slice('dist/'.length))
     .filter((path) => !sources.has(path) && !sources.has(path.replace(/(\.d\.ts|\.js)$/, '.ts')))
   assert.deepEqual(stale, [])
