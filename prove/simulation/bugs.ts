@@ -135,7 +135,6 @@ export const bugs: readonly Bug[] = [
     'dispatcher.startCalls(clock.steady())',
     'dispatcher.startCalls(clock.now())',
   ),
-  bug('the time for a body is measured by the clock', 'http/request-bodies.ts', 'clock.monotonic()', 'clock.now()'),
   bug(
     'a lost session keeps its lanes',
     'queue/owners/division.ts',
