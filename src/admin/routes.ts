@@ -32,7 +32,6 @@ interface SharedParts {
   readonly queue: Queue
   /** All lanes of the side. */
   readonly lanes: readonly LaneService[]
-  readonly registryOf: (brand: string) => Registry
   /** Absent: no push service of this side removes devices. */
   readonly removals: RemovalKeeper | undefined
   /** Signs subscriber tokens. */
@@ -52,6 +51,7 @@ export interface OperatorParts extends SharedParts {
 }
 
 export interface PlatformParts extends SharedParts {
+  readonly registryOf: (brand: string) => Registry
   readonly enqueue: Enqueue
   /** The lanes of messages, without the lanes of device events and statuses. */
   readonly messageLanes: readonly LaneService[]
@@ -80,7 +80,7 @@ export function operatorRoutes(parts: OperatorParts): readonly AdminRoute[] {
     route('POST', '/admin/messages/erase', 'manage', messages.erase),
     route('GET', '/admin/messages/:ref', 'read', messages.show),
     ...removalsIn(parts),
-    ...devicesIn(parts),
+    ...devicesIn(() => parts.registry),
     route('POST', '/admin/devices/link', 'devices', changes.link),
     route('POST', '/admin/devices/unlink', 'devices', changes.unlink),
     route('POST', '/admin/devices/restore', 'manage', changes.restore),
@@ -117,7 +117,7 @@ export function platformRoutes(parts: PlatformParts): readonly AdminRoute[] {
     route('GET', '/admin/consumers', 'read', listConsumers(parts.consumers)),
     ...removalsIn(parts),
     ...(parts.app ? [route('POST', '/admin/subscriber-tokens', 'tokens', tokens)] : []),
-    ...devicesIn(parts),
+    ...devicesIn(parts.registryOf),
     route('POST', '/admin/attributes/:brand', 'manage', attributes.importUsers),
     route('GET', '/admin/attributes/:brand/:user', 'read', attributes.show),
     route('POST', '/admin/attributes/:brand/:user', 'manage', attributes.change),
@@ -140,7 +140,7 @@ function removalsIn({ removals }: SharedParts): readonly AdminRoute[] {
   ]
 }
 
-function devicesIn({ registryOf }: SharedParts): readonly AdminRoute[] {
+function devicesIn(registryOf: (brand: string) => Registry): readonly AdminRoute[] {
   const { list, listRemoved } = deviceRoutes(registryOf)
   return [route('GET', '/admin/devices', 'read', list), route('GET', '/admin/devices/removed', 'read', listRemoved)]
 }

@@ -213,7 +213,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Delivery status: calls of another form',
       String.raw`operator\.status\.webhooks\[\]\.to\{template\}\.(?<name>template|method|body|channel|connections|(secrets|headers|statuses|rules)(\[\]\.[\w.]+(\[\])?)?)`,
-      'The calls are described as those of an HTTP provider: `auth` and `rules` are described there. See [Calls of another form](status.md#calls-of-another-form).',
+      'A call has the settings of an HTTP provider, such as `auth` and `rules`. See [Calls of another form](status.md#calls-of-another-form).',
     ),
     section(
       "Delivery status: the vendor's callback",

@@ -177,7 +177,6 @@ async function composeOn(
     lanes,
     database,
     registry,
-    registryOf: () => registry,
     deviceChecks: {
       judge: options.judgeDevice,
       reaches: isProviderKnown(pushServices(options), options.publish ?? []),

@@ -22,7 +22,7 @@ export interface ApplePart {
   readonly aps: Json
 }
 
-/** @returns the part, or what is wrong with the overrides */
+/** @returns the part, or the fault of the overrides */
 export function applePart(
   { ref, content, expiresAt, presentation = {} }: Push,
   hasText: boolean,

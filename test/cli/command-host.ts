@@ -19,7 +19,7 @@ export interface Done extends Run {
   readonly leftOpen: readonly string[]
 }
 
-/** What is left open when a command has ended would keep its process from ending, unless the command exits. */
+/** An open handle after the end of a command would keep its process from ending, unless the command exits. */
 const endsWithinMs = 5_000
 const exitsWithinMs = 100
 

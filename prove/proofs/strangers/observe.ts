@@ -1,4 +1,4 @@
-// What the attacks read from the attacked processes.
+// The measurements of the attacked processes.
 
 import assert from 'node:assert/strict'
 import type { Target } from './target.ts'
