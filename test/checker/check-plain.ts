@@ -29,6 +29,9 @@ export const facts = {
 /** Half of the endpoints: enough for a fault that both channels have. */
 export const onePushChannel = ['push.single', 'push.batch', 'reconciliation'] as const
 
+/** Duration of a delivery for faults that show while a message is in flight: a busy machine delays no event for as long. */
+export const longDeliveryMs = 300
+
 export const withPace = (other: Partial<Pace>) => ({ facts: { ...facts, pace: { ...pace, ...other } } })
 
 export async function checkPlain(mutation?: Mutation, options: Partial<RunOptions> = {}): Promise<Outcome> {

@@ -13,7 +13,7 @@ import { makeCertificate } from '../../src/stand-ins/certificate.ts'
 import { startProgram } from '../cli/bellwire.ts'
 import { freePort } from '../support/free-port.ts'
 import { temporary } from '../support/sides.ts'
-import { allChecks, checkPlain, facts, failedChecks, onePushChannel, pace } from './check-plain.ts'
+import { allChecks, checkPlain, facts, failedChecks, longDeliveryMs, onePushChannel, pace } from './check-plain.ts'
 import { mutants } from './mutants.ts'
 import type { Mutation, Rules, Wrap } from './plain-operator.ts'
 
@@ -123,9 +123,10 @@ const ten = [
 /** Runs the checks with these faults. The report must name them, and nothing else. */
 async function expectFound(faults: readonly string[]): Promise<void> {
   const chosen = faults.map((id) => mutants.find(({ check }) => check === id))
-  const outcome = await checkPlain(combine(chosen.map((mutant) => mutant?.mutate() ?? {})), {
-    features: onePushChannel,
-  })
+  const outcome = await checkPlain(
+    { ...combine(chosen.map((mutant) => mutant?.mutate() ?? {})), deliveryMs: longDeliveryMs },
+    { features: onePushChannel },
+  )
   const related = chosen.flatMap((mutant) => mutant?.also ?? [])
   assert.deepEqual([...failedChecks(outcome)].toSorted(), [...faults, ...related].toSorted())
 }

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allChecks, checkPlain, failedChecks, onePushChannel, withPace } from './check-plain.ts'
+import { allChecks, checkPlain, failedChecks, longDeliveryMs, onePushChannel, withPace } from './check-plain.ts'
 import { type Mutant, mutants } from './mutants.ts'
 
 test('the plain operator passes every check that applies to it', async () => {
@@ -42,7 +42,7 @@ test('each mutant is found by its check, and by no unrelated one', async (t) => 
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
       const { inFlight, only = inFlight && ['time', 'repeat', 'single', 'batch'], pace: other, both } = mutant
       const outcome = await checkPlain(
-        { ...mutant.mutate(), ...(inFlight && { deliveryMs: 150 }) },
+        { ...mutant.mutate(), ...(inFlight && { deliveryMs: longDeliveryMs }) },
         {
           ...(!both && { features: onePushChannel }),
           ...(only && { only }),

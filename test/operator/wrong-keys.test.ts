@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
-import { clock } from '../../src/runtime/clock.ts'
 import { startLog } from '../../src/runtime/log.ts'
+import { stoppableClock } from '../support/set-clock.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 
 test('guessed keys are limited and logged in one line; callers with a valid key are not affected', async (t) => {
   const lines: string[] = []
   const log = startLog({ level: 'info', format: 'json', to: { write: (line) => lines.push(line) } })
   t.after(() => log.stop())
-  let stoppedAt: number | undefined
-  t.mock.method(clock, 'monotonic', () => stoppedAt ?? performance.now())
+  const time = stoppableClock(t)
   const { url } = await startOperator(t)
   // No time passes, so that no further guess is allowed.
-  stoppedAt = performance.now()
+  time.stop()
   const single = `${url}/channels/push/single`
   assert.equal((await post(single, element(), keys.one.key)).status, 200)
   const guesses = await Promise.all(Array.from({ length: 500 }, (_, i) => post(single, element(), `guess-${i}`)))
@@ -31,11 +30,10 @@ test('guessed keys are limited and logged in one line; callers with a valid key 
 })
 
 test('guessed tokens at /app are limited; an address of users with right or expired tokens is not', async (t) => {
-  let stoppedAt: number | undefined
-  t.mock.method(clock, 'monotonic', () => stoppedAt ?? performance.now())
+  const time = stoppableClock(t)
   const secret = 'the-secret-of-the-token-tests-long-enough'
   const { url } = await startOperator(t, { app: { secrets: [secret] } })
-  stoppedAt = performance.now()
+  time.stop()
   const inbox = async (token: string): Promise<number> => {
     const response = await fetch(`${url}/app/inbox`, { headers: { authorization: `Bearer ${token}` } })
     await response.arrayBuffer()
@@ -50,7 +48,7 @@ test('guessed tokens at /app are limited; an address of users with right or expi
   for (let i = 0; i < 50; i++) assert.equal(await inbox('junk'), 401)
   assert.equal(await inbox(guess), 429)
   assert.equal(await inbox(await create(secret)), 429, 'a right guess looks like a wrong one')
-  stoppedAt += 1_000
+  time.pass(1_000)
   assert.equal(await inbox(await create(secret)), 200)
   for (let i = 0; i < 20; i++) assert.equal(await inbox(guess), 401)
   assert.equal(await inbox(await create(secret)), 200, 'users share addresses')

@@ -15,3 +15,19 @@ export function passTime(t: TestContext, ms: number): void {
     t.mock.method(clock, name, () => before() + ms)
   }
 }
+
+export interface StoppableClock {
+  stop(): void
+  /** Lets this much time pass at once while the clock is stopped. */
+  pass(ms: number): void
+}
+
+/** Lets a test stop the monotonic clock. A side must start after this call, because it may keep the clock's function. */
+export function stoppableClock(t: TestContext): StoppableClock {
+  let stoppedAt: number | undefined
+  t.mock.method(clock, 'monotonic', () => stoppedAt ?? performance.now())
+  return {
+    stop: () => (stoppedAt = performance.now()),
+    pass: (ms) => (stoppedAt = (stoppedAt ?? performance.now()) + ms),
+  }
+}
