@@ -1,19 +1,15 @@
 // A client of /admin/failed of the platform, for the person who works through Failed Actions.
 
-import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { finished } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import type { Scope } from '../http/access.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Client } from './client.ts'
-import { CliError, exit } from './exit.ts'
+import { downloadTo } from './download-to.ts'
 import { type Action, type DecideOptions, decide } from './failed/decide.ts'
 import { type FilterOptions, queryOf, withFilter, withGroupFilter } from './failed/filter.ts'
 import { type Group, number, phraseGroups } from './failed/groups.ts'
 import { type Item, type ItemDetails, phraseItem, phraseItems } from './failed/items.ts'
-import { createTextWriter, toJson } from './output.ts'
+import { toJson } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { wholeNumber } from './whole-number.ts'
@@ -148,41 +144,8 @@ function exportCommand(): Command {
     .option('-o, --out <file>', 'the file; default: standard output')
     .action(async ({ out, ...options }: Addressed & FilterOptions & { readonly out?: string }) => {
       const path = `/admin/failed.csv${queryOf(options)}`
-      await withPlatformClient(options, 'read', console.error, (client) =>
-        out === undefined
-          ? client.download(path, createTextWriter())
-          : downloadTo(out, (writeChunk) => client.download(path, writeChunk)),
-      )
+      await withPlatformClient(options, 'read', console.error, (client) => downloadTo(out, client, path))
     })
-}
-
-/** The file gets its name when it is complete. */
-async function downloadTo(
-  file: string,
-  download: (write: (chunk: Buffer) => Promise<void>) => Promise<void>,
-): Promise<void> {
-  const part = `${file}.part`
-  const stream = createWriteStream(part, { mode: 0o600 })
-  const failed = (error: Error): never => {
-    throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
-  }
-  await once(stream, 'open').catch(failed)
-  const closed = finished(stream)
-  closed.catch(() => {})
-  try {
-    await download((chunk) => Promise.race([write(stream, chunk), closed]).catch(failed))
-    stream.end()
-    await closed.catch(failed)
-    await rename(part, file).catch(failed)
-  } catch (error) {
-    stream.destroy()
-    await rm(part, { force: true })
-    throw error
-  }
-}
-
-async function write(stream: NodeJS.WritableStream, chunk: Buffer): Promise<void> {
-  if (!stream.write(chunk)) await once(stream, 'drain')
 }
 
 const withPlatform = (name: string, scope: Scope): Command =>

@@ -5,6 +5,7 @@ import { type Client, sleep } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { toJson } from './output.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { acknowledgeCommand, correctCommand, exportCommand } from './reconcile/follow-up.ts'
 import { phraseReport, type Report, type Sampled } from './reconcile/report.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { time } from './time.ts'
@@ -19,8 +20,17 @@ interface ReconcileOptions extends Addressed {
 }
 
 export function reconcileCommand(): Command {
+  return new Command()
+    .addCommand(runCommand(), { isDefault: true })
+    .addCommand(exportCommand())
+    .addCommand(correctCommand())
+    .addCommand(acknowledgeCommand())
+    .addHelpText('after', help)
+}
+
+function runCommand(): Command {
   return withAddress(
-    new Command(),
+    new Command('run').description('compare a list of the operator with the CRM (the default)'),
     'platform',
     'a key with the scopes read and manage; default: the first such key of the configuration',
   )
@@ -30,7 +40,6 @@ export function reconcileCommand(): Command {
     .addOption(new Option('--sample <count>', 'the number of users to print').argParser(parseCount).default(10))
     .addOption(new Option('--timeout <time>', 'the longest wait').argParser(time).default(3_600_000, '1h'))
     .option('--json', 'print the report as one JSON object')
-    .addHelpText('after', help)
     .action(async (options: ReconcileOptions) => {
       process.exitCode = await reconcile(options)
     })
@@ -38,13 +47,14 @@ export function reconcileCommand(): Command {
 
 const help = `
 The running platform requests the list from the operator of the brand (platform.reconciliation) and compares it with its CRM. It changes
-nothing. docs/reconciling.md explains the findings and how to correct them.
+nothing. The report names the commands that export, correct and acknowledge its findings. docs/reconciling.md explains them.
 
 Exit codes: 0 no discrepancies, 1 discrepancies, 2 list refused or wrong usage, 3 the platform cannot be reached.
 
 Examples:
   bellwire reconcile --brand 1 --field blocked
   BELLWIRE_KEY=… bellwire reconcile --brand 1 --field consent_push_notification --url https://platform.example --json
+  bellwire reconcile correct 01a1ffa1-1335-7000-89b6-eaed9fc7a79c --preview
 `
 
 async function reconcile(options: ReconcileOptions): Promise<number> {

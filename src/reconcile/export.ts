@@ -12,7 +12,7 @@ export const ShownDiscrepancy = Type.Object({
   severity: Type.Enum(['critical', 'high', 'low']),
   crm_changed_at: nullable(Type.String({ format: 'date-time', description: 'null: the CRM had no value' })),
   correction: nullable(Type.String({ description: 'The correction that changed the value' })),
-  note: nullable(Type.String({ description: 'RefusalReason it cannot be corrected in the CRM' })),
+  note: nullable(Type.String({ description: 'The reason why the CRM cannot take the correction' })),
 })
 
 /** A discrepancy in the format of /admin. */

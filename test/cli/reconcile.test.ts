@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import type { Report } from '../../src/cli/reconcile/report.ts'
@@ -35,7 +35,7 @@ test('bellwire reconcile prints text or JSON, and its exit code depends on the f
   assert.match(found.out, /at most \d+ MB in the platform/)
   assert.match(
     found.out,
-    /correct +POST \/admin\/reconciliations\/[\w-]+\/correct \{"what": "tighten"\}: sets blocked = true for 2 in the CRM/,
+    /correct +bellwire reconcile correct [\w-]+: sets blocked = true for 2 users in the CRM\n +acknowledge +bellwire reconcile acknowledge [\w-]+\n$/,
   )
 
   const json = JSON.parse((await reconcile(t, url, '--field', 'blocked', '--json', '--sample', '1')).out) as Report
@@ -52,6 +52,42 @@ test('bellwire reconcile prints text or JSON, and its exit code depends on the f
     refused.out,
     /not compared, the answer was refused \(error\)\n {2}the replica went away\n {2}the operator reported an error/,
   )
+})
+
+test('the commands that a report of bellwire reconcile names export, correct and acknowledge the run', async (t) => {
+  const operator = await startListOperator(t, (response) => void response.end(listOf(['1001', '1002'])))
+  const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
+  await importLines(url, '1', [{ user_id: '1001' }, { user_id: '1003', blocked: true }])
+  const { out } = await reconcile(t, url, '--field', 'blocked')
+  const follow = (command: string, ...more: string[]) => {
+    const [, args = ''] = new RegExp(`bellwire (reconcile ${command} [\\w-]+)`).exec(out) ?? []
+    return run(t, [...args.split(' '), '--url', url, ...more], { BELLWIRE_KEY: adminKey.key })
+  }
+
+  const file = join(await temporary(t), 'discrepancies.csv')
+  assert.equal((await follow('export', '--out', file)).code, 0)
+  assert.match(await readFile(file, 'utf8'), /^user_id,.*\n1001,.*\n1002,.*\n1003,.*\n$/)
+  const ndjson = await follow('export', '--format', 'ndjson')
+  assert.equal(ndjson.out.trim().split('\n').length, 3)
+
+  const preview = await follow('correct', '--preview')
+  assert.equal(preview.out, 'Sets blocked = true for 2 users in the CRM: "1001", "1002"\n', preview.err)
+  const unconfirmed = await follow('correct')
+  assert.equal(unconfirmed.code, 2)
+  assert.match(unconfirmed.err, /Change 2 users\? Give --yes to confirm/)
+  const corrected = await follow('correct', '--yes')
+  assert.equal(corrected.out.split('\n')[1], 'Changed 2 users, skipped 0.', corrected.err)
+  assert.equal((await get(`${url}/admin/attributes/1/1002`)).body.attributes.blocked.value, true)
+  // What gives rights back is confirmed with the number of the preview.
+  assert.match(
+    (await follow('correct', '--loosen', '--yes')).out,
+    /blocked = false for 1 user in the CRM: "1003"\nChanged 1 user, skipped 0\./,
+  )
+  assert.equal((await get(`${url}/admin/attributes/1/1003`)).body.attributes.blocked.value, false)
+
+  assert.match((await follow('acknowledge')).out, /^Run [\w-]+ is acknowledged by admin\.\n$/)
+  const unknown = await run(t, ['reconcile', 'acknowledge', 'none', '--url', url], { BELLWIRE_KEY: adminKey.key })
+  assert.deepEqual([unknown.code, /there is no run "?none/.test(unknown.err)], [2, true], unknown.err)
 })
 
 test('bellwire reconcile exits with 2 for an unknown brand, and with 3 for an unreachable platform', async (t) => {

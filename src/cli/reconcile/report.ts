@@ -2,6 +2,7 @@
 
 import type { ShownRun } from '../../admin/shown/run.ts'
 import { type Direction, severityOf, worstDirection } from '../../reconcile/severity.ts'
+import { phraseCount } from '../../runtime/phrase-count.ts'
 
 export interface Sampled {
   readonly user_id: string
@@ -65,19 +66,18 @@ function phraseFindings(title: string, run: ShownRun, sample: readonly Sampled[]
 
 function phraseNextSteps({ field, run, discrepancies }: ShownRun): string[] {
   if (!discrepancies || discrepancies.operator_only + discrepancies.crm_only === 0) return []
-  const path = `/admin/reconciliations/${run}`
   const worst = worstDirection(field)
   return [
     '',
     'Next steps',
-    `  export all      GET ${path}/export?format=csv`,
+    `  export all      bellwire reconcile export ${run} --out discrepancies.csv`,
     '  find the cause  the CRM did not receive these changes: fix their source first',
     ...(discrepancies[worst] > 0
       ? [
-          `  correct         POST ${path}/correct {"what": "tighten"}: sets ${safeValue(field)} for ${number(discrepancies[worst])} in the CRM`,
+          `  correct         bellwire reconcile correct ${run}: sets ${safeValue(field)} for ${phraseCount(discrepancies[worst], 'user')} in the CRM`,
         ]
       : []),
-    `  acknowledge     POST ${path}/acknowledge`,
+    `  acknowledge     bellwire reconcile acknowledge ${run}`,
   ]
 }
 

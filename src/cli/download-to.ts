@@ -1,0 +1,36 @@
+// Writes an answer of a side to a file or to standard output.
+
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { finished } from 'node:stream/promises'
+import type { Client } from './client.ts'
+import { CliError, exit } from './exit.ts'
+import { createTextWriter } from './output.ts'
+
+/** @param file standard output if undefined. The file gets its name when it is complete. */
+export async function downloadTo(file: string | undefined, client: Client, path: string): Promise<void> {
+  if (file === undefined) return client.download(path, createTextWriter())
+  const part = `${file}.part`
+  const stream = createWriteStream(part, { mode: 0o600 })
+  const failed = (error: Error): never => {
+    throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
+  }
+  await once(stream, 'open').catch(failed)
+  const closed = finished(stream)
+  closed.catch(() => {})
+  try {
+    await client.download(path, (chunk) => Promise.race([write(stream, chunk), closed]).catch(failed))
+    stream.end()
+    await closed.catch(failed)
+    await rename(part, file).catch(failed)
+  } catch (error) {
+    stream.destroy()
+    await rm(part, { force: true })
+    throw error
+  }
+}
+
+async function write(stream: NodeJS.WritableStream, chunk: Buffer): Promise<void> {
+  if (!stream.write(chunk)) await once(stream, 'drain')
+}
