@@ -1,4 +1,5 @@
-// npm run charts    draws docs/charts/*.svg and writes the tables of docs/performance.md, both from bench/results.json
+// npm run charts    draws docs/charts/*.svg and writes the tables of docs/performance.md and docs/contributing/performance.md, all
+// from bench/results.json
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,13 +11,14 @@ const root = join(import.meta.dirname, '..')
 const million = 1_000_000
 
 /** The files that the results determine, by path. */
-export function drawnFiles(results: readonly Result[], page: string): ReadonlyMap<string, string> {
+export function drawnFiles(results: readonly Result[]): ReadonlyMap<string, string> {
   const find = finder(results)
   return new Map([
     ['docs/charts/speed.svg', drawChart(speed(find))],
     ['docs/charts/ratios.svg', drawChart(ratios(results, find))],
     ['docs/charts/memory.svg', drawChart(memory(find))],
-    ['docs/performance.md', withTables(page, { answers: answers(find), figures: figures(results) })],
+    withTable('docs/performance.md', 'answers', answers(find)),
+    withTable('docs/contributing/performance.md', 'figures', figures(results)),
   ])
 }
 
@@ -198,13 +200,13 @@ function figures(results: readonly Result[]): string {
   return `| Benchmark | Baseline | Goal | Ratio (slowest to fastest round) | Per second | Measured |\n|---|---|---|---|---|---|\n${rows.join('\n')}`
 }
 
-function withTables(page: string, tables: Readonly<Record<string, string>>): string {
-  return Object.entries(tables).reduce((text, [name, table]) => {
-    const [begin, end] = [`<!-- ${name}: written by \`npm run charts\` -->`, `<!-- end of ${name} -->`]
-    const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`docs/performance.md lacks the lines ${begin} and ${end}`)
-    return `${text.slice(0, from)}${begin}\n\n${table}\n\n${text.slice(to)}`
-  }, page)
+/** @returns the page with its new table */
+function withTable(path: string, name: string, table: string): [path: string, content: string] {
+  const page = readFileSync(join(root, path), 'utf8')
+  const [begin, end] = [`<!-- ${name}: written by \`npm run charts\` -->`, `<!-- end of ${name} -->`]
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`${path} lacks the lines ${begin} and ${end}`)
+  return [path, `${page.slice(0, from)}${begin}\n\n${table}\n\n${page.slice(to)}`]
 }
 
 /** @example '23 November 2026, Node 26.10.0' */
@@ -230,8 +232,6 @@ function two(value: number): string {
   return value.toFixed(2)
 }
 
-if (import.meta.main) {
-  const page = readFileSync(join(root, 'docs/performance.md'), 'utf8')
-  for (const [path, content] of drawnFiles(readResults(join(root, 'bench/results.json')), page))
+if (import.meta.main)
+  for (const [path, content] of drawnFiles(readResults(join(root, 'bench/results.json'))))
     writeFileSync(join(root, path), content)
-}

@@ -1,4 +1,4 @@
-// The allowed imports between folders (docs/architecture.md).
+// The allowed imports between folders (docs/contributing/architecture.md).
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -257,8 +257,8 @@ test('no duration is measured with clock.now(), because the clock may be set: cl
   assert.deepEqual(found, [])
 })
 
-test('each file that docs/architecture.md names exists', () => {
-  const page = readFileSync(join(src, '..', 'docs', 'architecture.md'), 'utf8')
+test('each file that docs/contributing/architecture.md names exists', () => {
+  const page = readFileSync(join(src, '..', 'docs', 'contributing', 'architecture.md'), 'utf8')
   const names = [...page.matchAll(/`([a-z0-9-]+\/[a-z0-9/*.-]+)`/g)].map((match) => match[1] as string)
   const files = names.filter((name) => !name.startsWith('test/'))
   assert.ok(files.length > 50, 'the files were found')

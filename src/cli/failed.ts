@@ -26,7 +26,7 @@ export function failedCommand(): Command {
 }
 
 const help = `
-Failed Actions are the messages that the operator refused permanently. docs/running.md shows how to work through them.
+Failed Actions are the messages that the operator refused permanently. docs/lanes.md shows how to work through them.
 
 Examples:
   bellwire failed

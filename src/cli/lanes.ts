@@ -24,7 +24,7 @@ export function lanesCommand(): Command {
 }
 
 const help = `
-A lane is the queue of one brand and channel. docs/running.md has the steps: "Control a running lane".
+A lane is the queue of one brand and channel. docs/lanes.md has the steps.
 
 Examples:
   bellwire lanes

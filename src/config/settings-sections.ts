@@ -188,7 +188,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Work in progress',
       String.raw`operator\.limits\.(?<name>batch|answer_budget|in_progress|provider_\w+)`,
-      'Limits on batches and on concurrent work. See [Scaling](running.md#scaling).',
+      'Limits on batches and on concurrent work. See [Several processes](scaling.md#3-several-processes).',
     ),
     section(
       'Publishing device links',
@@ -231,7 +231,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'A lane: expiry',
       String.raw`platform\.lanes\[\]\.expires\.(?<name>\w+)`,
-      'The time after which a message is not sent. See [Messages that expire](running.md#messages-that-expire-and-messages-that-are-sent-first).',
+      'The time after which a message is not sent. See [Messages that expire](sending.md#messages-that-expire-and-messages-that-are-sent-first).',
     ),
     section(
       'A lane: transactional messages',
@@ -261,7 +261,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Records from brokers',
       String.raw`platform\.(?<name>intake(\[\]\.(from|channel|brands))?)`,
-      'Queues and topics, in addition to `POST /admin/activities/CHANNEL`. See [intake.md](intake.md).',
+      'Queues and topics, in addition to `POST /admin/activities/CHANNEL`. See [sending.md](sending.md).',
     ),
     section(
       'Consuming device links',

@@ -1,4 +1,4 @@
-// The outcome of a message, from its results at each device (docs/decisions.md). Pure.
+// The outcome of a message, from its results at each device (docs/contributing/decisions.md). Pure.
 
 import type { Failed, Fatal, Outcome, Reason } from '../contract/outcome.ts'
 

@@ -25,7 +25,7 @@ export interface Delivery {
 export interface DeliveryContext extends SendContext {
   /** Called in the same turn of the event loop as each call to the outside: a fatal outcome once another process may own the claim. */
   readonly fence: () => Fatal | undefined
-  /** Whether this message may still be delivered. Called again after any wait over a second (docs/decisions.md). */
+  /** Whether this message may still be delivered. Called again after any wait over a second (docs/contributing/decisions.md). */
   readonly checkMessage: (message: Message) => Promise<Failed | Fatal | undefined>
   /** Reports the result of one message before the results of the others: it is settled soon, and not a second time. */
   readonly report: (message: Message, result: Result) => void

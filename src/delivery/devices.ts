@@ -1,4 +1,4 @@
-// The Delivery that fans a message out to the devices of its user, each through its own push service (docs/decisions.md).
+// The Delivery that fans a message out to the devices of its user, each through its own push service (docs/contributing/decisions.md).
 
 import { type ContentMapping, type PushContent, readPushContent, textMissingAt } from '../contract/content.ts'
 import { readMessageKey } from '../contract/message-key.ts'

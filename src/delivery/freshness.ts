@@ -1,4 +1,4 @@
-// A push may wait before it is sent. After a wait of over a second, suppression and devices are read again (docs/decisions.md).
+// A push may wait before it is sent. After a wait of over a second, suppression and devices are read again (docs/contributing/decisions.md).
 
 import type { Failed, Fatal } from '../contract/outcome.ts'
 import { refuseFailed } from '../contract/refusals.ts'

@@ -1,4 +1,4 @@
-// The checks of a push to a device, after its wait for the push service and before the call (docs/decisions.md).
+// The checks of a push to a device, after its wait for the push service and before the call (docs/contributing/decisions.md).
 
 import { refuseFailed } from '../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'

@@ -1,4 +1,4 @@
-// Suppression: no message is delivered to a user who must not get it (docs/decisions.md). Checked right before the provider call.
+// Suppression: no message is delivered to a user who must not get it (docs/contributing/decisions.md). Checked right before the provider call.
 
 import { type AttributeSource, type Field, fieldsOf } from '../attributes/attribute-source.ts'
 import { type MessageParts, readMessageKey } from '../contract/message-key.ts'

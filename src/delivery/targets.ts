@@ -1,4 +1,4 @@
-// The target devices of a message: all devices of its user, or the named targets that belong to this user now (docs/decisions.md).
+// The target devices of a message: all devices of its user, or the named targets that belong to this user now (docs/contributing/decisions.md).
 
 import { cleanToken } from '../contract/device-token.ts'
 import type { Failed } from '../contract/outcome.ts'

@@ -1,4 +1,4 @@
-// Decides whether an answer is evidence against the token or against the credential (docs/decisions.md). Pure.
+// Decides whether an answer is evidence against the token or against the credential (docs/contributing/decisions.md). Pure.
 
 import type { DeviceAnswer } from '../providers/push-service.ts'
 

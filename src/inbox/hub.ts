@@ -21,7 +21,7 @@ export interface HubOptions {
   readonly stallMs: number
   readonly streams: number
   readonly streamsPerUser: number
-  /** Whether this user may see notifications now (docs/decisions.md). Called before they are written; rejects if that is unknown. */
+  /** Whether this user may see notifications now (docs/contributing/decisions.md). Called before they are written; rejects if that is unknown. */
   readonly allowed?: ((brand: string, userId: string) => Promise<boolean>) | undefined
   readonly now: () => number
 }

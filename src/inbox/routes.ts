@@ -15,7 +15,7 @@ import { openStream } from './stream.ts'
 export interface InboxRoutesOptions {
   /** The database of a brand. */
   readonly databaseOf: (brand: string) => Pick<Database, 'read' | 'commit' | 'wake' | 'onWake'>
-  /** Whether this user may see the inbox now (docs/decisions.md). Called for each list and stream, and before each notification. */
+  /** Whether this user may see the inbox now (docs/contributing/decisions.md). Called for each list and stream, and before each notification. */
   readonly allowed?: (brand: string, userId: string) => Promise<boolean>
   /** Records the marks as delivery statuses, in the same commit. Absent: not recorded. */
   readonly statusOps?: StatusOps | undefined

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The collapse identity of a message (docs/decisions.md): at most `most` letters, digits, `-` and `_`, the same on every attempt. Our
+ * The collapse identity of a message (docs/contributing/decisions.md): at most `most` letters, digits, `-` and `_`, the same on every attempt. Our
  * own identifiers are used unchanged, or without hyphens if they would be too long.
  *
  * @example collapseId('0192f0c1-7d2a-7cc3-98c4-dc0c0c07398f', 32) // '0192f0c17d2a7cc398c4dc0c0c07398f'

@@ -9,7 +9,7 @@ import type { SendContext } from './provider.ts'
 
 /** One message for one device. */
 export interface Push {
-  /** push_id, the same on every attempt. It is also the collapse identity (docs/decisions.md), so a person sees the message once. */
+  /** push_id, the same on every attempt. It is also the collapse identity (docs/contributing/decisions.md), so a person sees the message once. */
   readonly ref: string
   readonly device: Device
   readonly content: PushContent

@@ -1,4 +1,4 @@
-// The interface of the queue, which stores every item until it is settled (docs/decisions.md).
+// The interface of the queue, which stores every item until it is settled (docs/contributing/decisions.md).
 
 import type { Outcome, Reason } from '../contract/outcome.ts'
 import type { Op } from '../store/database.ts'

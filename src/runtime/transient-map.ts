@@ -13,7 +13,7 @@ const mostRemoved = 1_024
 /**
  * Replaces its `Map` with a new one from time to time, instead of letting one `Map` grow. Once V8 has moved a `Map` to the old
  * space, its larger hash tables are allocated there too, and each outgrown table keeps removed values alive until the old space
- * is collected. A send path at 64 connections spent half of its time copying these values (docs/performance-notes.md).
+ * is collected. A send path at 64 connections spent half of its time copying these values (docs/contributing/performance-notes.md).
  */
 export function createTransientMap<Key, Value extends object>(): TransientMap<Key, Value> {
   let entries = new Map<Key, Value | undefined>()

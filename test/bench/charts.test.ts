@@ -11,14 +11,14 @@ import { addResult, type Result, readResults } from '../../bench/harness/results
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-test('the charts and the tables of docs/performance.md are current', () => {
-  const drawn = drawnFiles(readResults(join(root, 'bench/results.json')), read('docs/performance.md'))
+test('the charts and the tables of figures in docs are current', () => {
+  const drawn = drawnFiles(readResults(join(root, 'bench/results.json')))
   for (const [path, content] of drawn) assert.ok(read(path) === content, `${path} is outdated; run: npm run charts`)
 })
 
 test('a missing result is named with the command that measures it', () => {
   assert.throws(
-    () => drawnFiles([], read('docs/performance.md')),
+    () => drawnFiles([]),
     /lacks durable-single-sqlite-64: npm run bench -- durable-single-sqlite-64 --json bench\/results\.json/,
   )
 })

@@ -1,4 +1,4 @@
-// Suppression (docs/decisions.md) over HTTP: checked right before the call, cached no longer than allowed.
+// Suppression (docs/contributing/decisions.md) over HTTP: checked right before the call, cached no longer than allowed.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const root = join(import.meta.dirname, '../..')
-export const pages = ['README.md', ...globSync('docs/*.md', { cwd: root }).sort()]
+export const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()]
 export const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 export interface Snippet {

@@ -46,10 +46,11 @@ const notRun: Readonly<Record<string, string>> = {
 /** README starts the servers that the other pages use, and the last page pauses them. */
 const inOrder = [
   'README.md',
-  ...pages.filter((page) => !/README|running|push|devices.md/.test(page)),
+  ...pages.filter((page) => !/README|start|push|devices|lanes/.test(page)),
   'docs/push.md',
   'docs/devices.md',
-  'docs/running.md',
+  'docs/start.md',
+  'docs/lanes.md',
 ]
 
 /** A transcript of a terminal becomes a command with its output as comments. */

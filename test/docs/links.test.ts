@@ -1,4 +1,4 @@
-// Every link of a page to another file of the repository leads somewhere, with its heading.
+// Every link of a page to another file of the repository leads somewhere, with its heading, and also in the package.
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -6,28 +6,61 @@ import { dirname, join, normalize } from 'node:path'
 import test from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...globSync('docs/*.md', { cwd: root })]
+const contributing = ['CONTRIBUTING.md', ...globSync('docs/contributing/*.md', { cwd: root })]
+const published = ['README.md', 'CHANGELOG.md', ...globSync('docs/*.md', { cwd: root })]
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 
-for (const page of pages)
+/** A link to a file of the repository. */
+interface Link {
+  readonly file: string
+  readonly heading: string | undefined
+}
+
+for (const page of [...published, ...contributing])
   test(`${page}: every link leads to a file and a heading`, () => {
-    for (const [, target = ''] of withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^https?:/.test(target)) continue
-      const [path = '', heading] = target.split('#')
-      const file = path === '' ? page : normalize(join(dirname(page), path))
-      assert.ok(existsSync(join(root, file)), target)
-      if (heading !== undefined) assert.ok(headings(file).includes(heading), target)
+    for (const { file, heading } of linksOf(page)) {
+      assert.ok(existsSync(join(root, file)), file)
+      if (heading !== undefined) assert.ok(headings(file).includes(heading), `${file}#${heading}`)
     }
   })
 
-test('every page is linked from the README', () => {
-  for (const page of pages.filter((each) => each.startsWith('docs/')))
-    assert.ok(read('README.md').includes(`(${page}`) || linkedFromDocs(page), page)
+test('every page of a reader is linked from docs/README.md, and every page of a contributor from CONTRIBUTING.md', () => {
+  const linked = (from: string): string[] => linksOf(from).map(({ file }) => file)
+  const readers = published.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  const missing = (pages: string[], from: string): string[] => pages.filter((page) => !linked(from).includes(page))
+  assert.deepEqual(missing(readers, 'docs/README.md'), [])
+  assert.deepEqual(missing(contributing.slice(1), 'CONTRIBUTING.md'), [])
 })
 
-function linkedFromDocs(page: string): boolean {
-  const name = page.slice('docs/'.length)
-  return pages.some((each) => each !== page && each.startsWith('docs/') && read(each).includes(`](${name}`))
+// The package has no page of contributors.
+test('a page of the package links only to files of the package', () => {
+  const leaving = published.flatMap((page) =>
+    linksOf(page).flatMap(({ file }) =>
+      /^(README|CHANGELOG|LICENSE|docs\/(?!contributing)|examples\/)/.test(file) ? [] : [`${page}: ${file}`],
+    ),
+  )
+  assert.deepEqual(leaving, [])
+})
+
+test('every page that a source file names exists', () => {
+  const files = globSync(['{src,test,prove,bench,examples}/**/*.{ts,js,yaml}', 'CONTRIBUTING.md'], { cwd: root })
+  const named = files.flatMap((file) =>
+    [...read(file).matchAll(/\bdocs\/[\w./-]+\.(?:md|json|png)\b/g)].map(([path]) => ({ file, path })),
+  )
+  assert.ok(named.length > 50, String(named.length))
+  assert.deepEqual(
+    named.filter(({ path }) => !existsSync(join(root, path))),
+    [],
+  )
+})
+
+/** The links of a page to files. */
+function linksOf(page: string): Link[] {
+  return [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^https?:/.test(target)) return []
+    const [path = '', heading] = target.split('#')
+    return [{ file: path === '' ? page : normalize(join(dirname(page), path)), heading }]
+  })
 }
 
 /** The anchors that GitHub makes of the headings. */

@@ -132,19 +132,14 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     await appendFile(join(shell.folder, 'examples/users.csv'), '1,1004,true,false,true,true,true\n')
   },
 
-  async 'docs/running.md'(shell) {
+  async 'docs/start.md'(shell) {
     shell.cwd = join(shell.folder, 'first')
     await mkdir(join(shell.cwd, 'node_modules'), { recursive: true })
     await symlink(root, join(shell.cwd, 'node_modules/bellwire'))
-    await writeFile(join(shell.cwd, 'bellwire.yaml'), blockOf('docs/running.md', 'yaml'))
+    await writeFile(join(shell.cwd, 'bellwire.yaml'), blockOf('docs/start.md', 'yaml'))
   },
 
-  // From here on the page is about both sides.
-  async 'bellwire send --file'(shell) {
-    shell.env.KEY = keys.platform
-    const ref = await deliver(shell, { id: 32, activity_id: 7, action_id: 9 })
-    shell.replaced.set('01a20bb0-3f42-7001-afd5-98403f9aeb65', ref)
-    shell.replaced.set('operator-api operator.example', `operator-api ${url(shell, 7001).slice('http://'.length)}`)
+  async 'docs/lanes.md'(shell) {
     for (const [id, user_id, activity_id, action_id] of [
       [41, '1002', 7, 9],
       [42, '1001', 7, 9],
@@ -164,6 +159,13 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     shell.env.BASE_URL = url(shell, 7001)
     shell.env.TOKEN = await tokenOf(shell, '1001')
     shell.env.KEY = keys.send
+  },
+
+  async 'docs/troubleshooting.md'(shell) {
+    shell.env.KEY = keys.platform
+    const ref = await deliver(shell, { id: 32, activity_id: 7, action_id: 9 })
+    shell.replaced.set('01a20bb0-3f42-7001-afd5-98403f9aeb65', ref)
+    shell.replaced.set('operator-api operator.example', `operator-api ${url(shell, 7001).slice('http://'.length)}`)
   },
 
   async 'docs/testing-your-own.md'(shell) {

@@ -1,4 +1,4 @@
-// The inbox checks whether its user may see notifications (docs/decisions.md): for each list, new stream, and streamed notification.
+// The inbox checks whether its user may see notifications (docs/contributing/decisions.md): for each list, new stream, and streamed notification.
 
 import assert from 'node:assert/strict'
 import { onSqlite } from '../support/engines.ts'

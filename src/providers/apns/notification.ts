@@ -18,7 +18,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
  * Makes one notification for one device. A second attempt has the same apns-id and replaces the first by its apns-collapse-id
- * (docs/decisions.md). Data, url, image and push_id are texts beside `aps`. `overrides.apns` is merged into the payload, and its
+ * (docs/contributing/decisions.md). Data, url, image and push_id are texts beside `aps`. `overrides.apns` is merged into the payload, and its
  * `headers` into the headers. A message without title and body becomes a background notification.
  *
  * @returns headers (without authorization) and body, or the outcome of a message that must not be sent

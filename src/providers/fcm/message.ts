@@ -17,7 +17,7 @@ const mostBodyBytes = 32 * 1024
 const mostTtlSeconds = 2_419_200
 
 /**
- * Makes the message for one device. A second attempt replaces the first on the device by its tag (docs/decisions.md). Messages have no
+ * Makes the message for one device. A second attempt replaces the first on the device by its tag (docs/contributing/decisions.md). Messages have no
  * `collapse_key` of their own, because FCM stores only four per device.
  *
  * @returns the body as text, or the outcome of a message that must not be sent

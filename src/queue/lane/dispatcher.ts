@@ -359,7 +359,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return { givenUp, postponed }
   }
 
-  /** Many refusals in a row are a wrong configuration, not a hundred bad messages (docs/decisions.md). */
+  /** Many refusals in a row are a wrong configuration, not a hundred bad messages (docs/contributing/decisions.md). */
   function pauseAfterRefusals(refusals: readonly boolean[]): void {
     const limit = lane.refusals ?? 100
     for (const isRefusal of refusals) {

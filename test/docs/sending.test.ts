@@ -1,4 +1,4 @@
-// The configuration in docs/intake.md is valid, and its statements on names, states and bounds agree with the code.
+// The configuration in docs/sending.md is valid, and its statements on names, states and bounds agree with the code.
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -11,10 +11,10 @@ import { readSingle } from '../../src/contract/read-activity.ts'
 import { counters } from '../../src/runtime/counters.ts'
 import { temporary } from '../support/sides.ts'
 
-const page = await readFile(join(import.meta.dirname, '../../docs/intake.md'), 'utf8')
+const page = await readFile(join(import.meta.dirname, '../../docs/sending.md'), 'utf8')
 const block = (language: string): string => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? ''
 
-test('the configuration in docs/intake.md is accepted, and consumes what its comments say', async (t) => {
+test('the configuration in docs/sending.md is accepted, and consumes what its comments say', async (t) => {
   const file = join(await temporary(t), 'bellwire.yaml')
   await writeFile(file, `accept_risks: [clear_text_to_other_hosts]\n${block('yaml')}`)
   const { platform } = await loadConfig(file, {})
@@ -31,11 +31,11 @@ test('the configuration in docs/intake.md is accepted, and consumes what its com
   assert.ok(page.includes(`(default: ${queue.from.prefetch}, so at most ${queue.from.prefetch} MiB`))
 })
 
-test('the record in docs/intake.md is valid', () => {
+test('the record in docs/sending.md is valid', () => {
   assert.partialDeepStrictEqual(readSingle(block('json')), { id: '1001', brandId: '1', userId: '1001' })
 })
 
-test('docs/intake.md names only counters that exist', () => {
+test('docs/sending.md names only counters that exist', () => {
   const known = new Set(counters.map(({ name }) => `bellwire_${name}_total`))
   const named = [...page.matchAll(/bellwire_\w+_total/g)].map(([name]) => name)
   assert.ok(named.length >= 5)
