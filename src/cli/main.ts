@@ -148,11 +148,22 @@ export async function main(args: readonly string[]): Promise<number> {
     return exit.ok
   }
   try {
+    await refuseSubcommand(requested)
     await program.parseAsync(args as string[], { from: 'user' })
     return Number(process.exitCode ?? exit.ok)
   } catch (error) {
     return explain(error)
   }
+}
+
+/** @throws CliError if the word is no command but the subcommand of one */
+async function refuseSubcommand(word = '-'): Promise<void> {
+  if (word.startsWith('-') || commands.some(({ name }) => name === word)) return
+  const loaded = await Promise.all(commands.map(async ({ name, load }) => (await load()).name(name)))
+  const found = loaded.flatMap((command) => command.commands).filter((command) => command.name() === word)
+  if (found.length === 0) return
+  const names = found.map((command) => `bellwire ${fullName(command)}`)
+  throw new CliError(exit.usage, `unknown command '${word}'. Did you mean ${names.join(' or ')}?`)
 }
 
 const fullName = (command: Command): string =>

@@ -112,10 +112,11 @@ async function moveBrand(
 }
 
 function phraseRows(tables: Awaited<ReturnType<BrandMover['count']>>): string {
+  if (tables.every(({ rows }) => rows === 0)) return 'The brand has no rows.'
   const columns = [{ title: 'TABLE' }, { title: 'ROWS', align: 'right' as const }]
   return textTable(
     columns,
-    tables.map(({ table, rows }) => [table, number(rows)]),
+    tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, number(rows)]),
   )
 }
 

@@ -248,7 +248,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
       provider: name,
       ...(failed.counterpart && { counterpart: failed.counterpart }),
       reason: error,
-      untilMs: clock.now() + forMs,
+      forMs,
       sending: works(),
     })
   }

@@ -97,8 +97,7 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
     } else if (blamed?.category === 'fatal') {
       cause = blamed
       const forMs = breaker.recordFailure(probe, clock.monotonic(), blamed.retryAfterMs)
-      if (forMs !== undefined)
-        emit('provider.paused', { provider: provider.name, reason: blamed.error, untilMs: clock.now() + forMs })
+      if (forMs !== undefined) emit('provider.paused', { provider: provider.name, reason: blamed.error, forMs })
     } else breaker.recordUnknown(probe)
   }
 

@@ -86,7 +86,7 @@ export interface Events {
     error?: string
   }
   /** `counterpart`: only this counterpart of a push service is paused. `sending`: messages for other counterparts are sent. */
-  'provider.paused': { provider: string; counterpart?: string; reason: string; untilMs: number; sending?: boolean }
+  'provider.paused': { provider: string; counterpart?: string; reason: string; forMs: number; sending?: boolean }
   /** The provider refused a call for its quota: calls are made at half the rate, which recovers in five minutes. */
   'provider.slowed': { provider: string; perSecond: number; reason: string }
   'provider.resumed': { provider: string; counterpart?: string; sending?: boolean }

@@ -133,7 +133,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'suppression.away': ['error', 'attribute look-up failed: nothing is sent until the source answers'],
   'budget.spent': ['warn', 'answer budget ended with messages unfinished: work goes on, a retry gets the result'],
   'call.done': ['debug', 'provider call finished'],
-  'provider.paused': ['warn', 'provider paused'],
+  'provider.paused': ['warn', ({ forMs }) => `provider paused, next try in ${phraseDuration(Number(forMs))}`],
   'provider.slowed': ['warn', 'provider refused a call for its quota: rate halved, recovers in five minutes'],
   'provider.resumed': ['info', 'provider resumed'],
   'provider.threw': ['error', 'the provider threw an error: its messages will be sent again'],

@@ -43,6 +43,13 @@ test('an unknown command or option exits with 2 and a suggestion', async (t) => 
   const command = await run(t, ['sennd'])
   assert.equal(command.code, 2)
   assert.match(command.err, /Did you mean send\?/)
+  const sub = await run(t, ['move-brand', '1', '--to', '2'])
+  assert.deepEqual(
+    [sub.code, sub.err],
+    [2, "bellwire: unknown command 'move-brand'. Did you mean bellwire platform move-brand?\n"],
+  )
+  const several = await run(t, ['replay'])
+  assert.match(several.err, /Did you mean bellwire failed replay\?\n$/)
   const option = await run(t, ['send', '--file', 'x', '--chanel', 'push'])
   assert.equal(option.code, 2)
   assert.match(option.err, /Did you mean --channel\?/)

@@ -178,7 +178,7 @@ test('a platform that answers with an error is quoted, and nobody is sent to loo
   assert.doesNotMatch(err, /--url/)
 })
 
-test('a wrong key, a wrong address and a file that is not NDJSON cause exit code 2', async (t) => {
+test('a wrong key, a wrong address and a file that is not NDJSON or is empty cause exit code 2', async (t) => {
   const platform = await startStandIn(t, { before: (request) => (request > 1 ? 404 : undefined) })
   const wrongKey = await send(t, platform, lines(1), { key: 'another-key-000000000001' })
   assert.equal(wrongKey.code, 2)
@@ -189,6 +189,11 @@ test('a wrong key, a wrong address and a file that is not NDJSON cause exit code
   const array = await send(t, platform, '[{"activity":{}}]')
   assert.equal(array.code, 2)
   assert.match(array.err, /jq -c/)
+  for (const empty of ['', '\n']) {
+    const nothing = await send(t, platform, empty)
+    assert.equal(nothing.code, 2, nothing.out)
+    assert.match(nothing.err, / has no record: nothing was sent/)
+  }
 })
 
 test('after an interrupt the message says how to continue', async (t) => {

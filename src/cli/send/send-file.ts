@@ -42,6 +42,8 @@ export async function sendFile(options: SendFile): Promise<Summary> {
   try {
     const summary = emptySummary(file)
     const accepted = await enqueueAll(options, client, summary, results)
+    // An export that failed must not look like a success.
+    if (summary.lines === 0) throw new CliError(exit.usage, `${file} has no record: nothing was sent`)
     summary.waiting = summary.accepted + summary.repeated
     if (wait && summary.waiting > 0) {
       const total = summary.waiting

@@ -217,6 +217,7 @@ test('--preview counts the rows and changes nothing', { skip }, async (t) => {
   const counted = await (await startMove(t, before(stores.schemas), ['2', '--to', '1', '--preview'])).ended
   assert.equal(counted.code, 0, counted.err)
   assert.match(counted.out, /^items +20$/m)
+  assert.doesNotMatch(counted.out, / 0$/m, 'a table without rows')
   assert.equal((await (await startMove(t, before(stores.schemas), ['2', '--to', '1'])).ended).code, 2, 'not confirmed')
   assert.equal(await enqueue(url, ofBrand(2)), 200)
 })
