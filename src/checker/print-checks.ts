@@ -28,15 +28,15 @@ export function withChecks(document: string): string {
 
 export const reportSchemaText = (): string => `${JSON.stringify(ReportSchema, null, 2)}\n`
 
-const head = '| Check | Level | Reference | Rule | Effect of a violation | Remedy |\n|---|---|---|---|---|---|'
+const head = '| Check | Level | Reference | Rule |\n|---|---|---|---|'
 
 function row(check: AnyCheck): string {
-  const { id, level, section, row: openPoint, title, consequence, remedy, scenario, needs = [] } = check
+  const { id, level, section, row: openPoint, title, scenario, needs = [] } = check
   const reference = openPoint === undefined ? section : `${section}, [row ${openPoint}](open-points.md)`
   const all = [...(scenario.needs ?? []), ...needs]
   const preparation = all.length === 0 ? '' : ` *Needs: ${all.join(', ')}.*`
   const source = ruleSetOf(check) === 'vendor' ? ', vendor' : ''
-  return `| \`${id}\` | ${level}${source} | ${reference} | ${[title + preparation, consequence, remedy].map(cell).join(' | ')} |`
+  return `| \`${id}\` | ${level}${source} | ${reference} | ${cell(title + preparation)} |`
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')

@@ -113,7 +113,6 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
   },
 
   async 'docs/push.md'(shell) {
-    shell.replaced.set('/etc/bellwire.yaml', 'bellwire.yaml')
     shell.replaced.set('wait=10', 'wait=0')
   },
 
@@ -163,6 +162,7 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
 
   async 'docs/troubleshooting.md'(shell) {
     shell.env.KEY = keys.platform
+    shell.replaced.set('/etc/bellwire.yaml', 'bellwire.yaml')
     const ref = await deliver(shell, { id: 32, activity_id: 7, action_id: 9 })
     shell.replaced.set('01a20bb0-3f42-7001-afd5-98403f9aeb65', ref)
     shell.replaced.set('operator-api operator.example', `operator-api ${url(shell, 7001).slice('http://'.length)}`)

@@ -59,21 +59,24 @@ function parsed(body: string): unknown {
   }
 }
 
-/** One line for each answer of each service. */
+/** One line for the answers of a service that have the same effect. */
 export function answersTable(): string[] {
   return [
-    '| service | answer | outcome | token | pauses | before the first accepted send there |',
+    '| service | answers | outcome | token | pauses | before the first accepted send there |',
     '|---|---|---|---|---|---|',
-    ...services.flatMap(([name, rows, read]) => rows.map((each) => line(name, each, read({ headers: {}, ...each })))),
+    ...services.flatMap(([name, rows, read]) => {
+      const byEffect = Map.groupBy(rows, (each) => effectOf(read({ headers: {}, ...each })))
+      return [...byEffect].map(([effect, same]) => `| ${name} | ${same.map(({ row }) => row).join('; ')} | ${effect} |`)
+    }),
   ]
 }
 
-function line(name: string, { row }: Answered, answer: DeviceAnswer): string {
+function effectOf(answer: DeviceAnswer): string {
   const proven = resolveEvidence(answer, { counterpart: true, service: true })
   const unproven = resolveEvidence(answer, { counterpart: false, service: false })
   const [after, before] = [proven, unproven].map((each) => [outcomeOf(each), tokenOf(each), pauseOf(each)])
   const same = String(after) === String(before)
-  return `| ${name} | ${row} | ${after?.join(' | ')} | ${same ? 'the same' : before?.filter(Boolean).join(', ')} |`
+  return `${after?.join(' | ')} | ${same ? 'the same' : before?.filter(Boolean).join(', ')}`
 }
 
 const tokenOf = (answer: DeviceAnswer): string => (isProvenDead(answer, linkedAt) ? 'unlinked' : 'kept')
