@@ -193,7 +193,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Publishing device links',
       String.raw`operator\.(?<name>publish(\[\]\.(brand|to|providers|origin|timeout))?)`,
-      'Where the platform receives the links and unlinks. See [device-links.md](device-links.md).',
+      'Where the platform receives the links and unlinks. See [Publish links to the platform](devices.md#publish-links-to-the-platform).',
     ),
     section(
       'Delivery status',
@@ -266,7 +266,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Consuming device links',
       String.raw`platform\.(?<name>device_links(\[\]\.(brand|from|origins(\[\]\.\w+)?))?)`,
-      'Queues and topics, in addition to the two HTTP endpoints, which are always served. See [device-links.md](device-links.md).',
+      'Queues and topics, in addition to the two HTTP endpoints, which are always served. See [At the platform](devices.md#at-the-platform).',
     ),
     section(
       'Reconciliation',
