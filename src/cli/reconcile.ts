@@ -47,7 +47,7 @@ function runCommand(): Command {
 
 const help = `
 The running platform requests the list from the operator of the brand (platform.reconciliation) and compares it with its CRM. It changes
-nothing. The report names the commands that export, correct and acknowledge its findings. docs/reconciling.md explains them.
+nothing. The report names the commands that export, correct and acknowledge its findings. docs/reconciliation.md explains them.
 
 Exit codes: 0 no discrepancies, 1 discrepancies, 2 list refused or wrong usage, 3 the platform cannot be reached.
 

@@ -148,32 +148,32 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'User attributes',
       String.raw`operator\.attributes(\[\](\{\w+\}\.(?<name>brands))?)?`,
-      'The sources that say who is blocked, excluded, active or consenting. See [Attribute sources](reconciliation.md#attribute-sources).',
+      'The sources that say who is blocked, excluded, active or consenting. See [Attribute sources](attributes.md#attribute-sources).',
     ),
     section(
       'User attributes: a file',
       String.raw`${attributes}\{file\}\.(?<name>file|brand)`,
-      'A CSV or NDJSON file, read again when it changes. See [A file](reconciliation.md#a-file).',
+      'A CSV or NDJSON file, read again when it changes. See [A file](attributes.md#a-file).',
     ),
     section(
       'User attributes: your database',
       String.raw`${attributes}\{sql\}\.(?<name>sql|as_of|max_lag|queries\.\w+)`,
-      'One query for each field that you have. See [Your database](reconciliation.md#your-database).',
+      'One query for each field that you have. See [Your database](attributes.md#your-database).',
     ),
     section(
       'User attributes: your endpoint',
       String.raw`${attributes}\{http\}\.(?<name>http|fields)`,
-      'An endpoint that answers look-ups and lists. See [Your own endpoint](reconciliation.md#your-own-endpoint).',
+      'An endpoint that answers look-ups and lists. See [Your own endpoint](attributes.md#your-own-endpoint).',
     ),
     section(
       'Suppression',
       String.raw`operator\.suppression(\{attributes\}\.(?<name>[\w.]+))?`,
-      'The check before every send. See [suppression.md](suppression.md).',
+      'The check before every send. See [attributes.md](attributes.md).',
     ),
     section(
       'Lists for reconciliation',
       String.raw`operator\.reconciliation\.(?<name>\w+)`,
-      'Limits on the lists that the platform requests. See [Answers to the platform](reconciliation.md#answers-to-the-platform).',
+      'Limits on the lists that the platform requests. See [The operator: answer with lists](reconciliation.md#the-operator-answer-with-lists).',
     ),
     section(
       'Your pages and apps',
@@ -256,7 +256,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Delivery without an operator: suppression',
       String.raw`platform\.own\.suppression\{crm\}\.(?<name>[\w.]+)`,
-      "The check before every send, by the CRM's attributes. See [suppression.md](suppression.md).",
+      "The check before every send, by the CRM's attributes. See [attributes.md](attributes.md).",
     ),
     section(
       'Records from brokers',
@@ -271,12 +271,12 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Reconciliation',
       String.raw`platform\.(?<name>reconciliation(\[\]\.(brand|url|api_key|fields|every|grace))?)`,
-      'The lists that are compared with the CRM. See [reconciling.md](reconciling.md).',
+      'The lists that are compared with the CRM. See [reconciliation.md](reconciliation.md).',
     ),
     section(
       'Reconciliation: limits',
       String.raw`platform\.reconciliation\[\]\.limits\.(?<name>\w+)`,
-      'A list beyond a limit is refused as a whole. See [Refused answers](reconciling.md#refused-answers).',
+      'A list beyond a limit is refused as a whole. See [Refused answers](reconciliation.md#refused-answers).',
     ),
   ],
 

@@ -23,7 +23,7 @@ export interface FakeOperatorOptions {
   readonly port: number
   readonly apiKey: string
   readonly brands: readonly string[]
-  /** A CSV or NDJSON file of user attributes (docs/reconciliation.md). Absent: no user is blocked, and there are no lists. */
+  /** A CSV or NDJSON file of user attributes (docs/attributes.md). Absent: no user is blocked, and there are no lists. */
   readonly users?: string
   readonly onArrival?: (arrival: Arrival) => void
 }

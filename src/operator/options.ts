@@ -77,7 +77,7 @@ export interface OperatorOptions {
   /** Source of the users' attributes (blocked, excluded, consent): read before every send, and for reconciliation (§2.5). */
   readonly attributes?: AttributeSource
   /**
-   * Options of suppression by `attributes` (docs/suppression.md). 'none': messages are sent to all users, whatever their attributes.
+   * Options of suppression by `attributes` (docs/attributes.md). 'none': messages are sent to all users, whatever their attributes.
    * Without `attributes`, 'none' is required.
    */
   readonly suppression?: SuppressionOptions | 'none'

@@ -116,11 +116,11 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     shell.replaced.set('wait=10', 'wait=0')
   },
 
-  async 'docs/reconciling.md'(shell) {
+  async 'docs/reconciliation.md'(shell) {
     shell.cwd = join(shell.folder, 'crm')
     shell.env.BELLWIRE_CONFIG = join(shell.folder, 'bellwire.yaml')
     await mkdir(shell.cwd)
-    await writeFile(join(shell.cwd, 'users.csv'), blockOf('docs/reconciling.md', 'csv'))
+    await writeFile(join(shell.cwd, 'users.csv'), blockOf('docs/reconciliation.md', 'csv'))
     // A user whose change is too recent to judge, and one whom only the operator has blocked.
     const changed = { user_id: '1005', blocked: true }
     await ok(
