@@ -277,6 +277,7 @@ test('each statement that changes rows has its place in the order of a commit, a
       all.add(name as string)
       if (/insertNew|\binsert into\b|\bupdate \w+ set\b|\bdelete from\b/.test(definition)) changing.add(name as string)
     }
+    for (const [, table] of text.matchAll(/\bforgetOld\(\{\s*table: '(\w+)'/g)) changing.add(`forget_${table}`)
     for (const [, name] of text.matchAll(/\b(?:deleteRange|settleRanges)\('(\w+)'/g)) changing.add(name as string)
   }
   assert.ok(changing.size > 80, 'the statements were found')

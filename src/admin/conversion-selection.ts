@@ -9,9 +9,9 @@ import type { ConversionFilter } from '../conversions/report.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http-error.ts'
 import { brandOf, channelOf } from '../queue/lane-name.ts'
-import { dayOf } from '../queue/outcome-counts.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
+import { dayOf } from '../store/forget-old.ts'
 import { isBrandVisible, isLaneVisible } from './visibility.ts'
 
 const id = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: `Only this ${what}.` }))

@@ -4,9 +4,10 @@
 import { readMessageKey } from '../contract/message-key.ts'
 import type { MessageStatus } from '../contract/status.ts'
 import { type KnownRef, type LaneRef, laneRefKey } from '../queue/find-refs.ts'
-import { dayOf, noId } from '../queue/outcome-counts.ts'
+import { noId } from '../queue/outcome-counts.ts'
 import { counters, forgetZeroCounts } from '../store/counters.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
+import { dayOf, forgetOld } from '../store/forget-old.ts'
 import { op, statement } from '../store/statement.ts'
 import { isFailure, type Stage, stageOf } from './stage.ts'
 
@@ -111,19 +112,11 @@ export async function readConversionCounts(
   })
 }
 
-const deleteConversions = statement<{ ref: string }>({
-  name: 'forget_conversions',
-  columns: { before: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    delete from conversions where (lane, ref) in (
-      select c.lane, c.ref from conversions c where c.day < (select r.before from ${rows} r)
-      order by c.day limit (select r.most from ${rows} r))
-    returning ref`,
-})
+const forgetOldConversions = forgetOld({ table: 'conversions', key: 'lane, ref', age: 'day', unit: 'day' })
 
-/** Deletes at most `most` conversions of days that ended before this time (epoch ms). @returns how many; 0: none are left */
-export async function forgetConversions(database: Database, before: number, most = 2_000): Promise<number> {
-  const [deleted] = await database.commit([op(deleteConversions, [[dayOf(before), most]])])
-  if (deleted.length === 0) await forgetZeroCounts(database, 'conversion_counts')
-  return deleted.length
+/** Deletes conversions of days that ended before this time (epoch ms), then counts of 0. @returns how many; 0: none are left */
+export async function forgetConversions(database: Database, before: number): Promise<number> {
+  const deleted = await forgetOldConversions(database, before)
+  if (deleted === 0) await forgetZeroCounts(database, 'conversion_counts')
+  return deleted
 }

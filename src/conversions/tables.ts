@@ -14,6 +14,7 @@ import type { MessageStatus } from '../contract/status.ts'
 import type { Timestamp } from '../contract/timestamp.ts'
 import type { LaneRef } from '../queue/find-refs.ts'
 import type { Migration } from '../store/database.ts'
+import { forgetOld } from '../store/forget-old.ts'
 import { statement } from '../store/statement.ts'
 import { countedMigrations } from './counted.ts'
 
@@ -133,14 +134,11 @@ export const eraseMeta = statement({
     update reported_statuses set meta = null where (lane, ref) in (select r.lane, r.ref from ${rows} r)`,
 })
 
-export const forgetReported = statement<LaneRef>({
-  name: 'forget_reported_statuses',
-  columns: { before: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    delete from reported_statuses where (lane, ref, status) in (
-      select s.lane, s.ref, s.status from reported_statuses s where s.received_at < (select r.before from ${rows} r)
-      order by s.received_at limit (select r.most from ${rows} r))
-    returning lane, ref`,
+export const forgetReported = forgetOld({
+  table: 'reported_statuses',
+  key: 'lane, ref, status',
+  age: 'received_at',
+  unit: 'ms',
 })
 
 export const selectCursor = statement<{ cursor: string }>({

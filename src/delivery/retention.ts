@@ -1,22 +1,27 @@
 // Retention. If the platform repeats a message whose row was deleted, the message is sent again. So a row must be older than any
 // retry or replay when it is deleted: 90 days, as row 29 demands.
 
+import { forgetRemovals, forgetUnlinks, removalsKeptMs } from '../devices/retention.ts'
+import { forgetNotifications } from '../inbox/store.ts'
+import { forgetCalls } from '../providers/calls.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'
-import type { RetainedTable } from '../runtime/retention.ts'
+import type { Loop } from '../runtime/loop.ts'
+import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs, type RetainedTable } from '../runtime/retention.ts'
 import type { Database } from '../store/database.ts'
+import { forgetOld } from '../store/forget-old.ts'
 import { op, statement } from '../store/statement.ts'
 
-/** Identifiers begin with their time, so the oldest messages are at the start of the index `messages_ref`. */
-const deleteMessages = statement<{ gone: number }>({
-  name: 'forget_messages',
-  columns: { before: 'text', updated_before: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    delete from messages where ref in (
-      select m.ref from messages m
-      where m.ref < (select r.before from ${rows} r) and m.updated_at < (select r.updated_before from ${rows} r)
-      order by m.ref limit (select r.most from ${rows} r))
-    returning 1 as gone`,
+/** Messages that were claimed, and last changed, before the time. */
+export const forgetMessages = forgetOld({
+  table: 'messages',
+  key: 'ref',
+  age: 'ref',
+  unit: 'id',
+  where: (ms) => `o.updated_at < ${ms}`,
 })
+
+/** The bodies of requests. */
+export const forgetRequests = forgetOld({ table: 'requests', key: 'id', age: 'id', unit: 'id', partitioned: true })
 
 const deleteEvidence = (table: 'refusals' | 'device_sends') =>
   statement<{ gone: number }>({
@@ -32,16 +37,6 @@ const deleteEvidence = (table: 'refusals' | 'device_sends') =>
 const deleteRefusals = deleteEvidence('refusals')
 const deleteDeviceSends = deleteEvidence('device_sends')
 
-const deleteRequests = statement<{ gone: number }>({
-  name: 'forget_requests',
-  columns: { before: 'text', most: 'bigint' },
-  text: (rows) => `
-    delete from requests where id in (
-      select q.id from requests q where q.id < (select r.before from ${rows} r) order by q.id
-      limit (select r.most from ${rows} r))
-    returning 1 as gone`,
-})
-
 const selectBrands = statement<{ brand: string }>({
   name: 'brands_with_messages',
   columns: {},
@@ -50,28 +45,48 @@ const selectBrands = statement<{ brand: string }>({
 
 const batchRows = 2_000
 
-/** The retention of the tables of `deliveryMigrations`. */
-export function deliveryRetention(
+/** Deletes a bounded number of rows from before a time (epoch ms). Call it until it returns 0. */
+export type Forget = (database: Database, before: number) => Promise<number>
+
+/**
+ * The retention of a store: all tables that both sides have.
+ *
+ * @param more further tables, which are kept as long as the messages
+ */
+export function createStoreRetention(
   database: Database,
-  { keptMs, contentsKeptMs }: { readonly keptMs: number; readonly contentsKeptMs: number },
-): readonly RetainedTable[] {
-  return [
-    { keptMs, forget: (before) => forgetMessages(database, before) },
-    { keptMs: contentsKeptMs, forget: (before) => forgetAttempts(database, before) },
-    { keptMs: contentsKeptMs, forget: (before) => forgetRequests(database, before) },
+  queue: { forgetSettled(before: number): Promise<number>; forgetEvidence(before: number): Promise<number> },
+  options: { readonly keptMs?: number; readonly contentsKeptMs?: number },
+  more: readonly Forget[],
+): Loop {
+  const { keptMs = keptByDefaultMs, contentsKeptMs = contentsKeptByDefaultMs } = options
+  const messages: readonly Forget[] = [
+    (_, before) => queue.forgetSettled(before),
+    forgetMessages,
+    forgetNotifications,
+    ...more,
   ]
+  const contents: readonly Forget[] = [
+    (_, before) => queue.forgetEvidence(before),
+    forgetAttempts,
+    forgetRequests,
+    forgetCalls,
+  ]
+  const keep = (tables: readonly Forget[], ms: number): RetainedTable[] =>
+    tables.map((forget) => ({ keptMs: ms, forget: (before) => forget(database, before) }))
+  return createRetention([
+    ...keep(messages, keptMs),
+    ...keep(contents, Math.min(keptMs, contentsKeptMs)),
+    // Row 20: an unlink is kept at least 90 days.
+    ...keep([forgetUnlinks], Math.max(keptMs, keptByDefaultMs)),
+    ...keep([forgetRemovals], removalsKeptMs),
+  ])
 }
 
 /**
- * Deletes a bounded number of messages that were claimed, and last changed, before `before` (epoch ms). Call it again until it
- * returns 0.
+ * Deletes a bounded number of rows of the evidence of attempts, of all brands. Call it until it returns 0. The tables begin with the
+ * brand. On PostgreSQL by whole days, as calls and requests.
  */
-export async function forgetMessages(database: Database, before: number): Promise<number> {
-  const [gone] = await database.commit([op(deleteMessages, [[firstUuidv7(before), before, batchRows]])])
-  return gone.length
-}
-
-/** Deletes the evidence of attempts, of all brands, in the same way. On PostgreSQL by whole days, as calls and requests. */
 export async function forgetAttempts(database: Database, before: number): Promise<number> {
   const { dropPartitions } = database
   let gone = 0
@@ -87,11 +102,4 @@ async function forgetAttemptsOf(database: Database, brand: string, before: numbe
   const row = [brand, firstUuidv7(before), batchRows]
   const gone = await database.commit([op(deleteRefusals, [row]), op(deleteDeviceSends, [row])])
   return Math.max(...gone.map(({ length }) => length))
-}
-
-/** Deletes the bodies of requests, of all brands, in the same way. */
-export async function forgetRequests(database: Database, before: number): Promise<number> {
-  if (database.dropPartitions) return database.dropPartitions('requests', before)
-  const [gone] = await database.commit([op(deleteRequests, [[firstUuidv7(before), batchRows]])])
-  return gone.length
 }

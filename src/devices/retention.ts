@@ -1,8 +1,6 @@
 // Deletes old unlinks, ended links and removals in bounded steps. A live link is never deleted. An unlink is never deleted
 // before the link that it ended, because that link would be in force again.
 
-import type { RetainedTable } from '../runtime/retention.ts'
-import { keptByDefaultMs } from '../runtime/retention.ts'
 import type { Database, Op } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { clearTokensOp } from './tables.ts'
@@ -11,14 +9,6 @@ import { clearTokensOp } from './tables.ts'
 export const removalsKeptMs = 30 * 24 * 3_600_000
 
 const batchSize = 1_000
-
-/** For createRetention(): deletes unlinks and the links that they ended after 90 days or more (row 20), removals after 30. */
-export function deviceRetention(database: Database, keptMs: number): readonly RetainedTable[] {
-  return [
-    { keptMs: Math.max(keptMs, keptByDefaultMs), forget: (before) => forgetUnlinks(database, before) },
-    { keptMs: removalsKeptMs, forget: (before) => forgetRemovals(database, before) },
-  ]
-}
 
 /** @param before epoch milliseconds @returns how many unlinks were deleted; 0: there are no more */
 export async function forgetUnlinks(database: Database, before: number): Promise<number> {

@@ -6,6 +6,7 @@
 //              cut stream resumes by number alone. Writers for different users do not wait for each other.
 
 import type { Database, Migration, Op, Value } from '../store/database.ts'
+import { forgetOld } from '../store/forget-old.ts'
 import { op, statement } from '../store/statement.ts'
 
 export const inboxMigrations: readonly Migration[] = [
@@ -274,19 +275,5 @@ const touchUser = statement({
     where inbox_users.brand = r.brand and inbox_users.user_id = r.user_id`,
 })
 
-/** Deletes a bounded number of notifications older than `before`. Call it until it returns 0. Numbers are never reused. */
-export async function forgetNotifications(database: Database, before: number, max = 1_000): Promise<number> {
-  const [gone] = await database.commit([op(deleteOld, [[before, max]])])
-  return gone.length
-}
-
-const deleteOld = statement<{ ref: string }>({
-  name: 'delete_old_inbox',
-  columns: { before: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    delete from inbox where (brand, ref) in (
-      select i.brand, i.ref from inbox i
-      where i.created_at < (select min(r.before) from ${rows} r)
-      order by i.created_at limit (select max(m.most) from ${rows} m))
-    returning ref`,
-})
+/** Numbers are never reused. */
+export const forgetNotifications = forgetOld({ table: 'inbox', key: 'brand, ref', age: 'created_at', unit: 'ms' })

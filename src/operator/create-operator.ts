@@ -6,28 +6,24 @@ import { reconciliation, sendEndpoints, statusPagePath } from '../contract/endpo
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
 import { createPushDelivery, createSiteDelivery, pathLimits } from '../delivery/compose.ts'
 import { countMessages } from '../delivery/message-counts.ts'
-import { deliveryRetention } from '../delivery/retention.ts'
+import { createStoreRetention } from '../delivery/retention.ts'
 import { createSendPath, type SendPath } from '../delivery/send-path.ts'
 import { createSuppression } from '../delivery/suppress.ts'
 import { isProviderKnown, knownKinds } from '../devices/reachable.ts'
 import type { Registry } from '../devices/registry.ts'
 import { createRemovalKeeper } from '../devices/removals/keeper.ts'
-import { deviceRetention } from '../devices/retention.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
-import { forgetNotifications } from '../inbox/store.ts'
-import { forgetCalls } from '../providers/calls.ts'
 import type { Channel } from '../providers/provider.ts'
-import type { Loop } from '../runtime/loop.ts'
 import { metrics } from '../runtime/metrics.ts'
-import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
 import { appStatusRoute, receiptRoute } from '../status/app-routes.ts'
 import { createStatusPages } from '../status/pages.ts'
 import { providerReceiptRoute } from '../status/provider-receipts.ts'
 import type { StatusRecorder } from '../status/recorder.ts'
+import { forgetStatuses } from '../status/retention.ts'
 import { measureStores } from '../store/measure-stores.ts'
 import { op } from '../store/statement.ts'
 import { checkOperatorOptions } from './check-options.ts'
@@ -217,7 +213,7 @@ async function composeOn(
   )
   await Promise.all([app.ready(), adminApp.ready()])
 
-  const retention = retentionOf(store, options)
+  const retention = createStoreRetention(store.database, store.queue, options, store.statuses ? [forgetStatuses] : [])
   await removals?.start()
   retention.start()
   outbox.start()
@@ -255,20 +251,6 @@ async function composeOn(
       ...pathLimits(limits),
     })
   }
-}
-
-function retentionOf({ database, queue, statuses }: OperatorStore, options: OperatorOptions): Loop {
-  const keptMs = options.keptMs ?? keptByDefaultMs
-  const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
-  return createRetention([
-    ...deliveryRetention(database, { keptMs, contentsKeptMs }),
-    { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
-    { keptMs, forget: (before) => forgetNotifications(database, before) },
-    ...deviceRetention(database, keptMs),
-    { keptMs, forget: (before) => queue.forgetSettled(before) },
-    { keptMs: contentsKeptMs, forget: (before) => queue.forgetEvidence(before) },
-    ...(statuses ? [statuses.retention(keptMs)] : []),
-  ])
 }
 
 const pushServices = ({ push }: OperatorOptions) => (push && 'devices' in push ? push.devices.services : [])

@@ -5,12 +5,10 @@ import type { Channel } from '../contract/endpoints.ts'
 import type { SettledOps } from '../delivery/settle.ts'
 import { createExpiry } from '../inbox/expiry.ts'
 import type { LaneService, Queue } from '../queue/queue.ts'
-import type { RetainedTable } from '../runtime/retention.ts'
 import { createStatusOutbox, type StatusWebhook } from '../status/outbox.ts'
 import { firstStatuses } from '../status/outcome-status.ts'
 import type { ProviderReceipts } from '../status/provider-receipts.ts'
 import { createStatusRecorder, type StatusRecorder } from '../status/recorder.ts'
-import { forgetStatuses } from '../status/retention.ts'
 import type { Database } from '../store/database.ts'
 
 export interface StatusOptions {
@@ -26,7 +24,6 @@ export interface Statuses {
   readonly recorder: StatusRecorder
   /** Records the outcomes of a channel, in the commit of their settle. */
   settledOps(channel: Channel): SettledOps
-  readonly retention: (keptMs: number) => RetainedTable
   /** The lanes of the webhooks. */
   readonly lanes: readonly LaneService[]
   start(): void
@@ -53,7 +50,6 @@ export function createStatuses({ database, queue, options, meta, inbox }: Status
       const success = channel === 'site' && inbox ? 'delivered' : 'sent'
       return (settled) => recorder.firstOps(firstStatuses(settled, success, meta))
     },
-    retention: (keptMs) => ({ keptMs, forget: (before) => forgetStatuses(database, before) }),
     lanes: outbox.lanes,
     start() {
       outbox.start()

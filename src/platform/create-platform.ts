@@ -7,20 +7,17 @@ import { consumerStates, readLag, statusOf } from '../brokers/consumer-state.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { createConversions } from '../conversions/conversions.ts'
-import { conversionRetention } from '../conversions/retention.ts'
+import { forgetStatuses } from '../conversions/retention.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
-import { deliveryRetention } from '../delivery/retention.ts'
+import { createStoreRetention } from '../delivery/retention.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
 import { createLinkChannels } from '../devices/link-channels.ts'
 import { knownKinds } from '../devices/reachable.ts'
-import { deviceRetention } from '../devices/retention.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
 import { createHttp } from '../http/http.ts'
 import { type Composed, createService, type Service } from '../http/service.ts'
-import { forgetNotifications } from '../inbox/store.ts'
 import { callProvider } from '../providers/call-provider.ts'
-import { forgetCalls } from '../providers/calls.ts'
 import type { Message, Provider } from '../providers/provider.ts'
 import { laneName } from '../queue/lane-name.ts'
 import type { Item, Lane, LaneService, Queue } from '../queue/queue.ts'
@@ -28,7 +25,7 @@ import { createReconciler } from '../reconcile/reconciler.ts'
 import { forgetRuns } from '../reconcile/retention.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
-import { contentsKeptByDefaultMs, createRetention, keptByDefaultMs } from '../runtime/retention.ts'
+import { keptByDefaultMs } from '../runtime/retention.ts'
 import { atMost } from '../runtime/within.ts'
 import { appStatusRoute, receiptRoute } from '../status/app-routes.ts'
 import { providerReceiptRoute } from '../status/provider-receipts.ts'
@@ -80,7 +77,7 @@ export function createPlatform(options: PlatformOptions): Platform {
 async function composePlatform(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
   const stores = await openStores(options)
   const { queue } = stores
-  const { reconciliation = [], keptMs = keptByDefaultMs } = options
+  const { reconciliation = [] } = options
   const links = createLinkChannels({
     channels: options.deviceLinks ?? [],
     registryOf: (brand) => stores.of(brand).registry,
@@ -111,7 +108,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       name: laneName(brand, channel),
       ...status,
       // Such a status has a message: it waits while its lane is paused or the platform is stopped.
-      ...(provider === 'own' && { isOwn: true, waitMs: keptMs }),
+      ...(provider === 'own' && { isOwn: true, waitMs: options.keptMs ?? keptByDefaultMs }),
     })),
   })
   const consumers = [...links.consumers, ...intake.consumers]
@@ -194,18 +191,8 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   links.start()
   intake.start()
   conversions.start()
-  const contentsKeptMs = Math.min(keptMs, options.contentsKeptMs ?? contentsKeptByDefaultMs)
   const retentions = stores.all.map(({ database, crm, queue: ofStore }) =>
-    createRetention([
-      { keptMs, forget: (before) => ofStore.forgetSettled(before) },
-      { keptMs: contentsKeptMs, forget: (before) => ofStore.forgetEvidence(before) },
-      { keptMs: contentsKeptMs, forget: (before) => forgetCalls(database, before) },
-      ...deliveryRetention(database, { keptMs, contentsKeptMs }),
-      { keptMs, forget: (before) => forgetNotifications(database, before) },
-      ...deviceRetention(database, keptMs),
-      ...conversionRetention(database, keptMs),
-      { keptMs, forget: (before) => forgetRuns(crm, before) },
-    ]),
+    createStoreRetention(database, ofStore, options, [...forgetStatuses, (_, before) => forgetRuns(crm, before)]),
   )
   for (const retention of retentions) retention.start()
   metrics().allow('brand', brandsOf(options))

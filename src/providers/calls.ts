@@ -2,7 +2,8 @@
 
 import { shortened } from '../contract/storable.ts'
 import { firstUuidv7 } from '../runtime/ids.ts'
-import type { Database, Migration, Op } from '../store/database.ts'
+import type { Migration, Op } from '../store/database.ts'
+import { forgetOld } from '../store/forget-old.ts'
 import { insertNew } from '../store/insert-new.ts'
 import { op, statement } from '../store/statement.ts'
 
@@ -63,19 +64,4 @@ export const findCall = statement<Call>({
     select c.id, c.provider, c.at, c.ms, c.messages, c.rule, c.answer, c.error from ${rows} r join calls c on c.id = r.id order by c.at`,
 })
 
-// An id begins with the time at which it was made, so the oldest calls come first in the primary key.
-const deleteOld = statement<{ id: string }>({
-  name: 'forget_calls',
-  columns: { before: 'text', most: 'bigint' },
-  text: (rows) => `
-    delete from calls where id in
-      (select c.id from calls c where c.id < (select r.before from ${rows} r) order by c.id limit (select r.most from ${rows} r))
-    returning id`,
-})
-
-/** Deletes at most `most` calls that began before the time `before` (epoch milliseconds). Repeat until it returns 0. */
-export async function forgetCalls(database: Database, before: number, most = 2_000): Promise<number> {
-  if (database.dropPartitions) return database.dropPartitions('calls', before)
-  const [deleted] = await database.commit([op(deleteOld, [[firstUuidv7(before), most]])])
-  return deleted.length
-}
+export const forgetCalls = forgetOld({ table: 'calls', key: 'id', age: 'id', unit: 'id', partitioned: true })

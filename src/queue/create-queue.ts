@@ -100,11 +100,8 @@ export function createQueue(
     },
     countItems: () => countItems(database),
     movedTo: (brand) => division.movedTo(brand),
-    async forgetSettled(before) {
-      const forgotten = await forgetSettled(database, before)
-      if (forgotten === 0) await forgetCancellations(database, before)
-      return forgotten
-    },
+    forgetSettled: async (before) =>
+      (await forgetSettled(database, before)) || (await forgetCancellations(database, before)),
     forgetEvidence: (before) => forgetEvidence(database, before),
   }
 }

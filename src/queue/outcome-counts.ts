@@ -5,6 +5,7 @@
 
 import { readSingle } from '../contract/read-activity.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
+import { dayOf, forgetOld } from '../store/forget-old.ts'
 import { op, statement } from '../store/statement.ts'
 import { readMessageParts } from './item-keys.ts'
 import type { Item } from './queue.ts'
@@ -20,9 +21,6 @@ export const outcomeCountMigration: Migration = {
   brandTables: [{ table: 'outcome_counts', lane: 'lane' }],
 }
 
-const dayMs = 86_400_000
-/** Days since 1970, UTC. */
-export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 /** Stands for an id that the message does not have. Ids are numbers. */
 export const noId = '-'
 
@@ -129,14 +127,9 @@ export function readOutcomeCounts(
   return database.read(op(selectCounts, [[lane, since, until]]))
 }
 
-const deleteCounts = statement<{ day: number }>({
-  name: 'forget_outcome_counts',
-  columns: { before: 'bigint' },
-  text: (rows) => `delete from outcome_counts where day < (select min(r.before) from ${rows} r) returning day`,
+export const forgetOutcomeCounts = forgetOld({
+  table: 'outcome_counts',
+  key: 'lane, day, activity, action',
+  age: 'day',
+  unit: 'day',
 })
-
-/** Deletes the counts of all days that ended before this time (epoch ms). */
-export async function forgetOutcomeCounts(database: Database, before: number): Promise<number> {
-  const [deleted] = await database.commit([op(deleteCounts, [[dayOf(before)]])])
-  return deleted.length
-}

@@ -2,6 +2,7 @@
 
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
+import { forgetOld } from '../store/forget-old.ts'
 import { op, statement } from '../store/statement.ts'
 
 const batchRows = 2_000
@@ -27,26 +28,19 @@ const deleteMessages = statement<{ gone: number }>({
 })
 
 /** The cursor of a reader that has everything names the last batch, which is therefore kept. */
-const deleteBatches = statement<{ gone: number }>({
-  name: 'forget_status_batches',
-  columns: { before: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    delete from status_batches where last in (
-      select b.last from status_batches b
-      where b.at < (select r.before from ${rows} r) and b.last < (select c.last from status_counter c)
-      order by b.last limit (select r.most from ${rows} r))
-    returning 1 as gone`,
+const forgetBatches = forgetOld({
+  table: 'status_batches',
+  key: 'last',
+  age: 'at',
+  unit: 'ms',
+  where: () => 'o.last < (select c.last from status_counter c)',
 })
 
 /** Deletes a bounded number of messages older than `before` (epoch ms), with their statuses. Call it until it returns 0. */
 export async function forgetStatuses(database: Pick<Database, 'commit'>, before: number): Promise<number> {
   const row = [firstUuidv7(before), batchRows]
-  const [, messages, batches] = await database.commit([
-    op(deleteStatuses, [row]),
-    op(deleteMessages, [row]),
-    op(deleteBatches, [[before, batchRows]]),
-  ])
-  return Math.max(messages.length, batches.length)
+  const [, messages] = await database.commit([op(deleteStatuses, [row]), op(deleteMessages, [row])])
+  return messages.length + (await forgetBatches(database, before))
 }
 
 const eraseMeta = statement({

@@ -110,7 +110,7 @@ export const commitOrder: readonly string[] = [
   'advance_status_counter',
   // Retention of the inbox and of statuses.
   'delete_inbox_of_user',
-  'delete_old_inbox',
+  'forget_inbox',
   'forget_statuses',
   'forget_status_messages',
   'forget_status_batches',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { addUp } from '../../src/conversions/report.ts'
-import { conversionRetention } from '../../src/conversions/retention.ts'
+import { forgetStatuses } from '../../src/conversions/retention.ts'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { platformStores } from '../../src/platform/stores.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
@@ -310,7 +310,7 @@ onEachEngine('conversions and their counts are forgotten together', async (t, st
   await stop()
   const database = await openDatabase(store, { migrations: platformStores({ store })[0].migrations })
   const later = Date.now() + 48 * 3_600_000
-  for (const { forget } of conversionRetention(database, 0)) while ((await forget(later)) > 0);
+  for (const forget of forgetStatuses) while ((await forget(database, later)) > 0);
   await database.close()
   const again = await start(t, store)
   assert.deepEqual(await again.groups(), [])

@@ -5,6 +5,7 @@ import { refuseFailed } from '../../contract/refusals.ts'
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import type { Database } from '../../store/database.ts'
+import { forgetOld } from '../../store/forget-old.ts'
 import { op, statement } from '../../store/statement.ts'
 import { readMessageParts, readUserId } from '../item-keys.ts'
 import type { BufferedItem } from '../lane/buffered-item.ts'
@@ -183,13 +184,5 @@ export async function endCancellation(database: Database, { id, lane }: Cancella
   await database.commit([op(setDone, [[id, lane, clock.now()]])])
 }
 
-const deleteOld = statement({
-  name: 'forget_cancellations',
-  columns: { before: 'bigint' },
-  text: (rows) => `delete from cancellations where done_at < (select min(r.before) from ${rows} r)`,
-})
-
-/** Deletes the cancellations that were done before `before` (epoch ms). */
-export async function forgetCancellations(database: Database, before: number): Promise<void> {
-  await database.commit([op(deleteOld, [[before]])], { durable: false })
-}
+/** Forgets the cancellations that are done. */
+export const forgetCancellations = forgetOld({ table: 'cancellations', key: 'id, lane', age: 'done_at', unit: 'ms' })

@@ -3,6 +3,7 @@
 
 import { shortened } from '../../contract/storable.ts'
 import type { Database, Migration, Op, Value } from '../../store/database.ts'
+import { forgetOld } from '../../store/forget-old.ts'
 import { op, statement } from '../../store/statement.ts'
 import { failedState } from '../failed/failed-state.ts'
 import type { Attempt } from '../queue.ts'
@@ -145,21 +146,7 @@ export async function readAttempts(
   return attempts
 }
 
-const deleteOld = statement<{ seq: number }>({
-  name: 'forget_attempts',
-  columns: { before: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    delete from attempts where (seq, replay, slot) in (
-      select a.seq, a.replay, a.slot from attempts a where a.at < (select r.before from ${rows} r)
-      order by a.at limit (select r.most from ${rows} r))
-    returning seq`,
-})
-
-/** Deletes at most `most` attempts from before this time (epoch ms). @returns how many; 0: none are left */
-export async function forgetAttempts(database: Database, before: number, most = 2_000): Promise<number> {
-  const [deleted] = await database.commit([op(deleteOld, [[before, most]])])
-  return deleted.length
-}
+export const forgetAttempts = forgetOld({ table: 'attempts', key: 'seq, replay, slot', age: 'at', unit: 'ms' })
 
 /** A provider of your own may give any value. */
 export const storedStatus = (status: unknown): number | null => (Number.isSafeInteger(status) ? Number(status) : null)
