@@ -4,9 +4,10 @@ import { type Static, Type } from 'typebox'
 import { closed, nullable, textOf, whole } from '../contract/documents/described.ts'
 import { type Conversions, groupings, readConversions } from '../conversions/report.ts'
 import type { AccessKey } from '../http/access.ts'
-import { csvLine } from '../http/csv.ts'
+import { columnsOf } from '../http/csv.ts'
 import { type ConversionRoutes, filterOf, Selection, select } from './conversion-selection.ts'
 import { adminRoute } from './route.ts'
+import { sendCsv } from './send-file.ts'
 
 const Query = Type.Object(
   {
@@ -58,17 +59,13 @@ export function conversionCountRoutes(routes: ConversionRoutes) {
       query: Query,
       files: textOf('text/csv', 'A header line, then one group per line'),
       async handler({ query }, key, reply) {
-        const groups = await read(query, key)
-        return reply
-          .header('content-type', 'text/csv; charset=utf-8')
-          .header('content-disposition', 'attachment; filename="conversions.csv"')
-          .send(writeConversionsCsv(groups))
+        return sendCsv(reply, 'conversions', columns, [await read(query, key)])
       },
     }),
   }
 }
 
-const columns = [
+const columns = columnsOf([
   'lane',
   'activity',
   'action_group',
@@ -78,8 +75,4 @@ const columns = [
   'displayed',
   'clicked',
   'failed',
-] as const satisfies readonly (keyof Conversions)[]
-
-function writeConversionsCsv(groups: readonly Conversions[]): string {
-  return [csvLine([...columns]), ...groups.map((group) => csvLine(columns.map((name) => group[name])))].join('')
-}
+])

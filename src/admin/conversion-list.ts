@@ -1,21 +1,23 @@
 // The routes that list messages with their statuses: GET /admin/conversions/messages, as JSON and as CSV.
 
-import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import { closed, limitOf, nullable, text, textOf } from '../contract/documents/described.ts'
+import type { MessageStatus } from '../contract/status.ts'
 import {
   type Conversion,
   type ListFilter,
   type Position,
   reachedStages,
   readConversionList,
+  type SelectedRange,
 } from '../conversions/listed.ts'
 import { ShownStatus } from '../conversions/shown-statuses.ts'
 import type { AccessKey } from '../http/access.ts'
-import { csvLine } from '../http/csv.ts'
+import { type Columns, columnsOf } from '../http/csv.ts'
 import { HttpError } from '../http/http-error.ts'
 import { type ConversionRoutes, filterOf, Selection, select } from './conversion-selection.ts'
 import { adminRoute } from './route.ts'
+import { sendCsv } from './send-file.ts'
 
 const ListQuery = Type.Object(
   {
@@ -89,11 +91,8 @@ export function conversionListRoutes(routes: ConversionRoutes) {
       query: ListQuery,
       files: textOf('text/csv', 'A header line, then one message per line'),
       async handler({ query }, key, reply) {
-        const pages = readConversionList(select(routes, query, key), listFilter(query))
-        return reply
-          .header('content-type', 'text/csv; charset=utf-8')
-          .header('content-disposition', 'attachment; filename="converted-messages.csv"')
-          .send(Readable.from(writeListCsv(pages), { objectMode: false }))
+        const pages = readConversions(select(routes, query, key), listFilter(query))
+        return sendCsv(reply, 'converted-messages', columns, pages)
       },
     }),
   }
@@ -114,36 +113,21 @@ function readCursor(cursor: string | undefined): Position | undefined {
   return { day: Number(day), lane, ref }
 }
 
-const times = ['delivered', 'displayed', 'clicked', 'failed'] as const
+const timeOf =
+  (name: MessageStatus) =>
+  ({ statuses }: Conversion): string | null =>
+    statuses.find(({ status }) => status === name)?.at ?? null
 
-/** A header line, then one line for each message: the first time of some statuses, and the meta of the last status. */
-async function* writeListCsv(
-  pages: AsyncIterable<{ readonly conversions: readonly Conversion[] }>,
-): AsyncGenerator<string> {
-  yield csvLine([
-    'lane',
-    'ref',
-    'activity',
-    'action_group',
-    'action',
-    'stage',
-    ...times.map((name) => `${name}_at`),
-    'meta',
-  ])
-  for await (const { conversions } of pages)
-    if (conversions.length > 0)
-      yield conversions
-        .map(({ lane, ref, activity, action_group: group, action, stage, statuses }) =>
-          csvLine([
-            lane,
-            ref,
-            activity,
-            group,
-            action,
-            stage,
-            ...times.map((name) => statuses.find(({ status }) => status === name)?.at ?? null),
-            statuses.findLast(({ meta }) => meta !== undefined)?.meta ?? null,
-          ]),
-        )
-        .join('')
+/** The first time of some statuses, and the meta of the last status. */
+const columns: Columns<Conversion> = {
+  ...columnsOf(['lane', 'ref', 'activity', 'action_group', 'action', 'stage']),
+  delivered_at: timeOf('delivered'),
+  displayed_at: timeOf('displayed'),
+  clicked_at: timeOf('clicked'),
+  failed_at: timeOf('failed'),
+  meta: ({ statuses }) => statuses.findLast(({ meta }) => meta !== undefined)?.meta ?? null,
+}
+
+async function* readConversions(range: SelectedRange, filter: ListFilter): AsyncGenerator<readonly Conversion[]> {
+  for await (const { conversions } of readConversionList(range, filter)) yield conversions
 }

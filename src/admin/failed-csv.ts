@@ -1,4 +1,4 @@
-import { csvLine } from '../http/csv.ts'
+import type { Columns } from '../http/csv.ts'
 import { readMessageParts } from '../queue/item-keys.ts'
 import type { FailedFilter, FailedItem, Queue } from '../queue/queue.ts'
 
@@ -16,7 +16,8 @@ export async function* readAllFailed(
   }
 }
 
-const columns: Readonly<Record<string, (item: FailedItem) => string | number | null>> = {
+/** Without the text of the message. */
+export const failedColumns: Columns<FailedItem> = {
   seq: ({ seq }) => seq,
   lane: ({ lane }) => lane,
   id: ({ key }) => readMessageParts(key)?.id ?? null,
@@ -33,14 +34,4 @@ const columns: Readonly<Record<string, (item: FailedItem) => string | number | n
   state: ({ state }) => state,
   decided_by: ({ decidedBy }) => decidedBy,
   decided_at: ({ decidedAt }) => (decidedAt === null ? null : new Date(decidedAt).toISOString()),
-}
-
-/** A header line, then one line for each item, without the text of its message. */
-export async function* writeFailedCsv(pages: AsyncIterable<readonly FailedItem[]>): AsyncGenerator<string> {
-  yield csvLine(Object.keys(columns))
-  const cells = Object.values(columns)
-  for await (const items of pages) {
-    const lines = items.map((item) => csvLine(cells.map((cellOf) => cellOf(item))))
-    if (lines.length > 0) yield lines.join('')
-  }
 }

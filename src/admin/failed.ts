@@ -1,6 +1,5 @@
 // The routes of Failed Actions under /admin, on both sides (§6.4).
 
-import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { closed, limitOf, moment, nullable, text, textOf, timeText, whole } from '../contract/documents/described.ts'
 import { readMoment } from '../contract/moment.ts'
@@ -10,10 +9,10 @@ import { cursorPattern } from '../queue/failed/decide-failed.ts'
 import { failedStates } from '../queue/failed/failed-state.ts'
 import { readMessageParts } from '../queue/item-keys.ts'
 import type { DecidedItems, FailedFilter, FailedGroup, FailedItem, Queue } from '../queue/queue.ts'
-import { readAllFailed, writeFailedCsv } from './failed-csv.ts'
+import { failedColumns, readAllFailed } from './failed-csv.ts'
 import { adminRoute, filterOrAll } from './route.ts'
-import { ShownAttempt, shownAttempt } from './shown/attempt.ts'
-import { ShownIdentifiers, shownIdentifiers } from './shown/identifiers.ts'
+import { sendCsv } from './send-file.ts'
+import { ShownAttempt, ShownIdentifiers, shownAttempt, shownIdentifiers } from './shown/history.ts'
 import { isLaneVisible } from './visibility.ts'
 
 const maxListed = 1_000
@@ -154,11 +153,7 @@ export function failedRoutes(queue: Queue) {
       files: textOf('text/csv', 'A header line, then one failed item per line'),
       async handler({ query }, key, reply) {
         demandLane(query, key)
-        const lines = writeFailedCsv(readAllFailed(queue, readFilter(query)))
-        return reply
-          .header('content-type', 'text/csv; charset=utf-8')
-          .header('content-disposition', 'attachment; filename="failed-actions.csv"')
-          .send(Readable.from(lines, { objectMode: false }))
+        return sendCsv(reply, 'failed-actions', failedColumns, readAllFailed(queue, readFilter(query)))
       },
     }),
     show: adminRoute({

@@ -4,13 +4,15 @@ import { Type } from 'typebox'
 import { brandInJson, closed, nullable, text, userId, whole } from '../contract/documents/described.ts'
 import { messageStatuses } from '../contract/status.ts'
 import { rfc3339 } from '../contract/timestamp.ts'
+import { eraseUserTexts } from '../delivery/erase.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../delivery/messages.ts'
 import { readRequest } from '../delivery/requests.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
+import { eraseNotifications } from '../inbox/store.ts'
 import type { MessageStatuses, StatusRecorder } from '../status/recorder.ts'
+import { eraseStatusMeta } from '../status/retention.ts'
 import type { Database } from '../store/database.ts'
-import { eraseUser } from './erase-user.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
 import { adminRoute } from './route.ts'
 import { readDelivery, ShownDelivery, ShownMessage, shownMessage } from './shown/delivery.ts'
@@ -102,6 +104,15 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
     const found = await findByRef(database, visibleBrands, value)
     return found ? [found] : []
   }
+}
+
+/**
+ * Overwrites the texts of all messages of a user in their requests, and deletes the user's notifications in the inbox and the
+ * meta of the user's delivery statuses. The rows of the messages stay: their keys prevent that a repetition is sent again. A message that arrives meanwhile may keep its text: call it again.
+ */
+async function eraseUser(database: Database, brand: string, userId: string) {
+  const texts = await eraseUserTexts(database, brand, userId, (refs) => eraseStatusMeta(database, brand, userId, refs))
+  return { ...texts, notifications: await eraseNotifications(database, brand, userId) }
 }
 
 function shownStatuses({ summary, statuses }: MessageStatuses) {

@@ -1,16 +1,14 @@
 // The routes under /admin/reconciliations: request, list, acknowledge and export runs, and correct discrepancies.
 
-import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { brandInJson, brandNumber, limitOf, nullable, text, textOf, whole } from '../contract/documents/described.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import { shown } from '../contract/shown.ts'
 import type { AccessKey } from '../http/access.ts'
+import { columnsOf } from '../http/csv.ts'
 import { HttpError } from '../http/http.ts'
 import { applyCorrection, type CorrectionKind, listCorrections, previewCorrection } from '../reconcile/corrections.ts'
 import { listDiscrepancies, readAllDiscrepancies } from '../reconcile/discrepancies.ts'
-import { exportCsv, exportNdjson, ShownDiscrepancy, shownDiscrepancy } from '../reconcile/export.ts'
 import type { ReconciliationOptions } from '../reconcile/options.ts'
 import {
   acknowledgeRun,
@@ -23,6 +21,8 @@ import {
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Database } from '../store/database.ts'
 import { adminRoute } from './route.ts'
+import { sendCsv, sendFile } from './send-file.ts'
+import { ShownDiscrepancy, shownDiscrepancy } from './shown/discrepancy.ts'
 import { ShownRun, shownRun } from './shown/run.ts'
 import { isBrandVisible } from './visibility.ts'
 
@@ -144,8 +144,10 @@ export function reconciliationRoutes(
       },
       async handler(request, key, reply) {
         const run = await readRequestedRun(request.params.run, key)
-        const { format = 'ndjson' } = request.query
-        return sendFile(reply, run, format, readAllDiscrepancies(databaseOf(run.brand), run))
+        const pages = readShown(databaseOf(run.brand), run)
+        const name = `reconciliation-${run.brand}-${run.field}-${run.run}`
+        if (request.query.format === 'csv') return sendCsv(reply, name, columns, pages)
+        return sendFile(reply, `${name}.ndjson`, 'application/x-ndjson', writeLines(pages))
       },
     }),
     acknowledge: adminRoute({
@@ -216,15 +218,12 @@ export function reconciliationRoutes(
   }
 }
 
-function sendFile(
-  reply: FastifyReply,
-  run: ReconciliationRun,
-  format: 'ndjson' | 'csv',
-  pages: ReturnType<typeof readAllDiscrepancies>,
-): FastifyReply {
-  const name = `reconciliation-${run.brand}-${run.field}-${run.run}.${format}`
-  return reply
-    .header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson')
-    .header('content-disposition', `attachment; filename="${name}"`)
-    .send(Readable.from(format === 'csv' ? exportCsv(pages) : exportNdjson(pages), { objectMode: false }))
+const columns = columnsOf(['user_id', 'field', 'direction', 'severity', 'crm_changed_at', 'correction', 'note'])
+
+async function* readShown(database: Database, run: ReconciliationRun) {
+  for await (const page of readAllDiscrepancies(database, run)) yield page.map(shownDiscrepancy)
+}
+
+async function* writeLines(pages: AsyncIterable<readonly object[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map((each) => `${JSON.stringify(each)}\n`).join('')
 }

@@ -1,6 +1,6 @@
 // The statuses of messages, as /admin shows them.
 
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { type MessageStatus, messageStatuses, statusSummary } from '../contract/status.ts'
 import { rfc3339 } from '../contract/timestamp.ts'
 import { type LaneRef, laneRefKey } from '../queue/find-refs.ts'
@@ -24,12 +24,7 @@ export interface Identified {
 /** The statuses of a message, with their summary. */
 export interface ShownStatuses {
   readonly status?: MessageStatus
-  readonly statuses?: readonly {
-    readonly status: MessageStatus
-    readonly at: string
-    readonly ref: string
-    readonly meta?: string
-  }[]
+  readonly statuses?: readonly Static<typeof ShownStatus>[]
 }
 
 /**

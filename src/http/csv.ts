@@ -1,5 +1,25 @@
+type Cell = string | number | null
+
+/** The columns of a file by their names. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>
+
+/** Columns with the names of members of the row. */
+export const columnsOf = <Name extends string>(names: readonly Name[]): Columns<Readonly<Record<Name, Cell>>> =>
+  Object.fromEntries(names.map((name) => [name, (row: Readonly<Record<Name, Cell>>) => row[name]]))
+
+/** A header line, then one line for each row, page by page in constant memory. */
+export async function* writeCsv<Row>(
+  columns: Columns<Row>,
+  pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+): AsyncGenerator<string> {
+  yield csvLine(Object.keys(columns))
+  const cells = Object.values(columns)
+  for await (const rows of pages)
+    if (rows.length > 0) yield rows.map((row) => csvLine(cells.map((cellOf) => cellOf(row)))).join('')
+}
+
 /** @example csvLine(['a,b', '=1+1', null]) // '"a,b",\'=1+1,\n' */
-export function csvLine(cells: readonly (string | number | null)[]): string {
+export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map((cell) => csvCell(cell === null ? '' : String(cell))).join(',')}\n`
 }
 

@@ -10,7 +10,7 @@ import { findCall } from '../../providers/calls.ts'
 import { timeOfUuidv7 } from '../../runtime/ids.ts'
 import type { Database } from '../../store/database.ts'
 import { op } from '../../store/statement.ts'
-import { ShownCall } from './call.ts'
+import { ShownCall } from './history.ts'
 
 const evidence = { rule: Type.String(), answer: nullable(Type.String()), error: nullable(Type.String()) }
 const uncertain = Type.Integer({ minimum: 0, maximum: 1, description: '1: no answer, the message may have arrived' })

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
-import { nullable, whole } from '../contract/documents/described.ts'
-import { csvLine } from '../http/csv.ts'
-import { canStoreUserId } from './crm/read-line.ts'
-import type { Discrepancy } from './discrepancies.ts'
+import { nullable, whole } from '../../contract/documents/described.ts'
+import { canStoreUserId } from '../../reconcile/crm/read-line.ts'
+import type { Discrepancy } from '../../reconcile/discrepancies.ts'
 
 export const ShownDiscrepancy = Type.Object({
   n: whole('Increasing, with gaps; the worse direction comes first'),
@@ -32,21 +31,3 @@ export function shownDiscrepancy({ n, field, user_id, direction, severity, crm_a
 /** Such a discrepancy would appear in every run. */
 const unstorableUserId =
   'the CRM cannot store this id (at most 255 characters, no control characters): correct the id at the operator'
-
-type DiscrepancyPages = AsyncIterable<readonly Discrepancy[]>
-
-export async function* exportNdjson(pages: DiscrepancyPages): AsyncGenerator<string> {
-  for await (const page of pages) yield page.map((each) => `${JSON.stringify(shownDiscrepancy(each))}\n`).join('')
-}
-
-const columns = ['user_id', 'field', 'direction', 'severity', 'crm_changed_at', 'correction', 'note'] as const
-
-export async function* exportCsv(pages: DiscrepancyPages): AsyncGenerator<string> {
-  yield csvLine(columns)
-  for await (const page of pages) {
-    yield page
-      .map(shownDiscrepancy)
-      .map((each) => csvLine(columns.map((column) => each[column])))
-      .join('')
-  }
-}

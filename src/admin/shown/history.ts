@@ -1,6 +1,8 @@
+// The history of a message, as /admin shows it: attempts, identifiers and calls.
+
 import { Type } from 'typebox'
 import { moment, nullable, whole } from '../../contract/documents/described.ts'
-import type { Attempt } from '../../queue/queue.ts'
+import type { Attempt, Identifier } from '../../queue/queue.ts'
 
 /** An unsuccessful attempt, as /admin shows it on both lists: Failed Actions and messages. */
 export const ShownAttempt = Type.Object({
@@ -29,3 +31,27 @@ export function shownAttempt({ replayedBy, replayedAt, ...attempt }: Attempt) {
     replayed_at: replayedAt,
   }
 }
+
+/** The identifiers of a message, as /admin shows them. */
+export const ShownIdentifiers = Type.Array(
+  Type.Object({
+    ref: Type.String({ description: 'push_id or site_notification_id' }),
+    replayed_at: nullable(moment('The time of the replay that ended it')),
+  }),
+  { description: 'All identifiers that the operator answered; the present one is the last' },
+)
+
+export const shownIdentifiers = (identifiers: readonly Identifier[]) =>
+  identifiers.map(({ ref, replayedAt }) => ({ ref, replayed_at: replayedAt }))
+
+/** A call to a provider, as /admin shows it on both sides. */
+export const ShownCall = Type.Object({
+  id: Type.String(),
+  provider: Type.String(),
+  at: moment('Start of the call'),
+  ms: whole('Duration in milliseconds'),
+  messages: whole(),
+  rule: Type.String(),
+  answer: nullable(Type.String()),
+  error: nullable(Type.String()),
+})
