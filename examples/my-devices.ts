@@ -16,11 +16,11 @@ const devices = [pager('1', '1001', 'pager-7'), pager('1', '1001', 'pager-lost')
 
 export const source: DeviceSource = {
   name: 'pagers',
-  async of(brand, userIds) {
+  async findDevices(brand, userIds) {
     const found = devices.filter((device) => device.brand === brand && userIds.includes(device.userId))
     return Map.groupBy(found, (device) => device.userId)
   },
-  async holders(brand, tokens) {
+  async findHolders(brand, tokens) {
     const found = devices.filter((device) => device.brand === brand && tokens.includes(device.token))
     return new Map(found.map((device) => [device.token, device]))
   },

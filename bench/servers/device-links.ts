@@ -200,10 +200,10 @@ const consuming = {
   subject: async (rows: number) => {
     const { took, begin, committed } = stopwatch(rows)
     const registry = createRegistry({ database })
-    const timed: Pick<Registry, 'take'> = {
-      async take(events, also) {
+    const timed: Pick<Registry, 'storeEvents'> = {
+      async storeEvents(events, also) {
         begin()
-        const changes = await registry.take(events, also)
+        const changes = await registry.storeEvents(events, also)
         committed(events.length)
         return changes
       },

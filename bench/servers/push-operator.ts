@@ -28,6 +28,6 @@ const events = tokensOf(target, 2_000).flatMap((token, n) => {
   if ('invalid' in read) throw new Error(read.invalid)
   return read
 })
-await operator.devices.take(events)
+await operator.devices.storeEvents(events)
 const { url } = await listen('operator', chain(operator.handler, operator.admin.handler))
 handleCalls({ port: () => Number(new URL(url).port) })

@@ -34,12 +34,12 @@ export function createFleet(kind: DeviceKind, list: readonly ProvedRecord[], cre
     name: 'fleet',
     removed,
     tokenOf: (brand, user) => fleet.get(key(brand, user))?.token ?? '',
-    async of(brand, users) {
+    async findDevices(brand, users) {
       return new Map(
         users.map((user) => [user, [fleet.get(key(brand, user))].filter((device) => device !== undefined)]),
       )
     },
-    async holders(brand, tokens) {
+    async findHolders(brand, tokens) {
       return new Map(
         tokens
           .flatMap((token) => [[token, byToken.get(`${brand}/${token}`)] as const])

@@ -39,8 +39,8 @@ export const service: PushService = {
 /** A source with one device for every user. */
 export const oneDevicePerUser: DeviceSource = {
   name: 'everybody',
-  of: async (brand, users) => new Map(users.map((userId) => [userId, [deviceOf(brand, userId)]])),
-  holders: async () => new Map(),
+  findDevices: async (brand, users) => new Map(users.map((userId) => [userId, [deviceOf(brand, userId)]])),
+  findHolders: async () => new Map(),
 }
 
 /** Maps the activity to the field that the service reads. */

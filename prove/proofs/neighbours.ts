@@ -168,7 +168,7 @@ async function startPair(file: string, services: readonly PushService[]): Promis
       } as const
     })
     for (let from = 0; from < events.length; from += 1_000)
-      await operator.devices.take(events.slice(from, from + 1_000))
+      await operator.devices.storeEvents(events.slice(from, from + 1_000))
     return events.map(({ id: device }) => device)
   }
 
@@ -216,7 +216,7 @@ async function startPair(file: string, services: readonly PushService[]): Promis
         unlisten()
       }
     },
-    countRemoved: async () => (await operator.devices.removed({ brand: '1' }, 10)).length,
+    countRemoved: async () => (await operator.devices.listRemoved({ brand: '1' }, 10)).length,
     async stop() {
       await platform.stop()
       await listening.close(100)

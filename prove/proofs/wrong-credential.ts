@@ -120,11 +120,11 @@ async function link({ devices }: PushOperator, mistake: Mistake, list: readonly 
       skipPublishing: false,
     } as const
   })
-  for (let from = 0; from < events.length; from += 1_000) await devices.take(events.slice(from, from + 1_000))
+  for (let from = 0; from < events.length; from += 1_000) await devices.storeEvents(events.slice(from, from + 1_000))
 }
 
 async function countRemoved({ devices }: PushOperator): Promise<number> {
-  const found = await Promise.all(['1', '2'].map((brand) => devices.removed({ brand }, 1)))
+  const found = await Promise.all(['1', '2'].map((brand) => devices.listRemoved({ brand }, 1)))
   return found.flat().length
 }
 

@@ -5,7 +5,7 @@ import { createSendPath } from '../../src/delivery/send-path.ts'
 import { throughProvider } from '../../src/delivery/through-provider.ts'
 import { createHttp } from '../../src/http/http.ts'
 import { sendRoutes } from '../../src/operator/send-routes.ts'
-import { providersOf, serveLane } from '../../src/platform/create-platform.ts'
+import { deliverLane, providersOf } from '../../src/platform/create-platform.ts'
 import { guard } from '../../src/providers/guard.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import type { Provider } from '../../src/providers/provider.ts'
@@ -46,7 +46,7 @@ export function startPlatform(database: Database, connect: Connect, settings: Se
   const queue = createQueue(database)
   const provider = operatorApi({ url: 'http://operator.test', apiKey, connect })
   const lane = { brand, channel: 'push', provider, ...settings } as const
-  serveLane(queue, lane, providersOf(lane)).start()
+  deliverLane(queue, lane, providersOf(lane)).start()
   return queue
 }
 

@@ -100,7 +100,7 @@ export function deviceRoutes(registryOf: (brand: string) => Registry) {
       async handler(request, key) {
         const { brand, limit: most = 100, after, ...given } = request.query
         const filtered = filterOf(brandOf(brand, key), given)
-        const rows = await registryOf(filtered.brand).removed(
+        const rows = await registryOf(filtered.brand).listRemoved(
           filtered,
           most,
           after === undefined ? undefined : cursorOf(after),
@@ -167,7 +167,7 @@ async function storeRecords(
     else answer.refused.push({ line: i + 1, error: read.invalid })
   }
   answer.refused_count = answer.refused.length
-  countChanges(answer, await registry.take(events))
+  countChanges(answer, await registry.storeEvents(events))
   return answer
 }
 

@@ -56,9 +56,10 @@ export async function loadPushService(file: string, name: string, path: string):
 export async function loadDeviceSource(file: string, name: string, path: string): Promise<DeviceSource> {
   return load<DeviceSource>(file, name, path, (source) => [
     typeof source.name !== 'string' && 'name: expected a text',
-    typeof source.of !== 'function' &&
-      'of: expected a function (brand, userIds, context) that returns a Map of devices',
-    typeof source.holders !== 'function' && 'holders: expected a function (brand, tokens, context) that returns a Map',
+    typeof source.findDevices !== 'function' &&
+      'findDevices: expected a function (brand, userIds, context) that returns a Map of devices',
+    typeof source.findHolders !== 'function' &&
+      'findHolders: expected a function (brand, tokens, context) that returns a Map',
   ])
 }
 

@@ -9,7 +9,7 @@ import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { conversionsOp } from './counted.ts'
-import { type ParkedStatus, parkedText, statusLane } from './parked.ts'
+import { type ParkedStatus, parkedStatusLane, parkedText } from './parked.ts'
 import { emitParked, parkedOps } from './status-intake.ts'
 import { StatusesFull, type StatusQuota } from './status-quota.ts'
 import {
@@ -75,7 +75,7 @@ export function createAwaitedLoop({ database, queue, quota, waitMs }: AwaitedOpt
     const statuses = await readReported(late)
     const parked = statuses.map(parkedOf)
     try {
-      await quota.take(parked.map(({ brand }) => statusLane(brand)))
+      await quota.take(parked.map(({ brand }) => parkedStatusLane(brand)))
     } catch (error) {
       // The statuses wait until a person has decided about the parked ones.
       if (error instanceof StatusesFull) return

@@ -4,7 +4,7 @@ import { brandOf } from '../queue/lane-name.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { statusLane } from './parked.ts'
+import { parkedStatusLane } from './parked.ts'
 import { eraseMeta } from './tables.ts'
 
 const pageItems = 500
@@ -30,6 +30,6 @@ export async function eraseStatuses(
     )
     if (rows.length > 0) await database.commit([op(eraseMeta, rows)])
   }
-  const parked = new Set(lanes.map((lane) => statusLane(brandOf(lane))))
+  const parked = new Set(lanes.map((lane) => parkedStatusLane(brandOf(lane))))
   await queue.eraseItems([...parked], userId)
 }

@@ -11,7 +11,7 @@ import { readMeta } from './find-lane.ts'
 export const noBrand = '-'
 
 /** The lane of the parked statuses of a brand. */
-export const statusLane = (brand: string): string => `${brand}/statuses`
+export const parkedStatusLane = (brand: string): string => `${brand}/statuses`
 
 export type ParkedCode = Extract<FailedCode, 'unreadable_status' | 'unknown_identifier' | 'unplaced_status'>
 

@@ -5,7 +5,7 @@ import { refuseFailed } from '../contract/refusals.ts'
 import { readStatus } from '../contract/status-record.ts'
 import { parkedLane } from '../queue/parked-lane.ts'
 import type { LaneHandler, LaneService, Queue } from '../queue/queue.ts'
-import { noBrand, readParked, statusLane } from './parked.ts'
+import { noBrand, parkedStatusLane, readParked } from './parked.ts'
 import type { StatusIntake } from './status-intake.ts'
 
 /** Serves the lanes of parked statuses of these brands, and of records without a known brand. */
@@ -16,7 +16,7 @@ export function serveStatusLanes(
 ): readonly LaneService[] {
   const replay: LaneHandler = (items) => Promise.all(items.map(({ text }) => replayStatus(intake, text)))
   const all = brands.length > 0 ? [noBrand, ...new Set(brands)] : []
-  return all.map((brand) => queue.serveLane({ ...parkedLane, name: statusLane(brand) }, replay))
+  return all.map((brand) => queue.serveLane({ ...parkedLane, name: parkedStatusLane(brand) }, replay))
 }
 
 async function replayStatus(intake: StatusIntake, stored: string): Promise<Outcome> {

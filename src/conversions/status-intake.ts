@@ -11,7 +11,7 @@ import type { Database, Op } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { conversionsOp } from './counted.ts'
 import { candidateLanes, placeStatus } from './find-lane.ts'
-import { noBrand, type ParkedStatus, parkedItem, parkedText, statusLane } from './parked.ts'
+import { noBrand, type ParkedStatus, parkedItem, parkedStatusLane, parkedText } from './parked.ts'
 import type { StatusQuota } from './status-quota.ts'
 import { insertAwaited, insertReported, type ReportedStatus } from './tables.ts'
 
@@ -118,7 +118,7 @@ export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOpt
       const sorted = await sort(records, lanes)
       const { placed, parked } = sorted
       const awaited = placed.filter((each) => each.awaited)
-      await quota.take([...awaited.map(({ lane }) => lane), ...parked.map(({ brand }) => statusLane(brand))])
+      await quota.take([...awaited.map(({ lane }) => lane), ...parked.map(({ brand }) => parkedStatusLane(brand))])
       await commit(sorted, lanes, more)
       for (const { lane, record } of placed) emit('status.reported', { lane, status: record.status, via })
       for (const each of parked) emitParked(each)
@@ -164,11 +164,11 @@ export function parkedOps(
   parked: readonly ParkedStatus[],
 ): readonly Op[] {
   const items = new Map(parked.map((each) => [each, parkedItem(each)] as const).map(([, item]) => [item.key, item]))
-  return queue.insertFailedOps(statusLane(brand), [...items.values()])
+  return queue.insertFailedOps(parkedStatusLane(brand), [...items.values()])
 }
 
 export function emitParked({ brand, code, error }: ParkedStatus): void {
-  emit('status.parked', { lane: statusLane(brand), code, reason: error })
+  emit('status.parked', { lane: parkedStatusLane(brand), code, reason: error })
 }
 
 function unreadable({ invalid, text }: InvalidStatus, brand: string, lanes: readonly string[]): ParkedStatus {

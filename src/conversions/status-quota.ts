@@ -6,7 +6,7 @@ import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
-import { statusLane } from './parked.ts'
+import { parkedStatusLane } from './parked.ts'
 import { countAwaited } from './tables.ts'
 
 /** Identifiers that wait for their message, of a lane of messages; pending items, of a lane of parked statuses. */
@@ -41,7 +41,7 @@ export function createStatusQuota({ queue, databaseOf, most = mostUnknownStatuse
   const counts = new Map<string, { count: number; readonly countedAt: number }>()
 
   async function count(lane: string): Promise<number> {
-    if (lane !== statusLane(brandOf(lane)))
+    if (lane !== parkedStatusLane(brandOf(lane)))
       return (await databaseOf(brandOf(lane)).read(op(countAwaited, [[lane, most]])))[0]?.awaited ?? 0
     const groups = await queue.summarizeFailed({ lane, state: 'pending' })
     return groups.reduce((sum, { pending }) => sum + pending, 0)

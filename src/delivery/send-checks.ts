@@ -29,6 +29,6 @@ export class DeviceSendChecks implements SendChecks {
   }
 
   findLateRefusal(): DeviceAnswer | undefined {
-    return this.#source.revoked?.(this.#device) ? refuseFailed('unlinked_in_transit') : this.#fence()
+    return this.#source.isRevoked?.(this.#device) ? refuseFailed('unlinked_in_transit') : this.#fence()
   }
 }

@@ -74,7 +74,7 @@ export function createTargets({
   async function readDevices(brand: string, lookUps: readonly LookUp[]): Promise<FindTargets> {
     const users = [...new Set(lookUps.map((lookUp) => lookUp.userId))]
     const context = { deadline: clock.now() + timeoutMs, signal }
-    const found = await within(timeoutMs, source.of(brand, users, context))
+    const found = await within(timeoutMs, source.findDevices(brand, users, context))
     if (!(found instanceof Map)) throw new Error(`the answer of ${source.name} is not a Map of user id to devices`)
     return ({ userId }) => {
       const devices = (found as ReadonlyMap<string, readonly Device[]>).get(userId) ?? []
@@ -88,7 +88,7 @@ export function createTargets({
   async function readHolders(brand: string, lookUps: readonly LookUp[]): Promise<FindTargets> {
     const tokens = [...new Set(lookUps.flatMap((lookUp) => lookUp.tokens ?? []))]
     const context = { deadline: clock.now() + timeoutMs, signal }
-    const found = await within(timeoutMs, source.holders(brand, tokens, context))
+    const found = await within(timeoutMs, source.findHolders(brand, tokens, context))
     if (!(found instanceof Map)) throw new Error(`the answer of ${source.name} is not a Map of token to holder`)
     return (query) => selectTargets(query, found as ReadonlyMap<string, Holder>, unregistered)
   }

@@ -90,8 +90,8 @@ export function deviceAppRoutes(options: DeviceAppOptions): readonly AppRoute[] 
   ]
 }
 
-const ownRegistry = (registry: Registry): Pick<Registry, 'take'> => ({
-  take: (events, _also, most) =>
+const ownRegistry = (registry: Registry): Pick<Registry, 'storeEvents'> => ({
+  storeEvents: (events, _also, most) =>
     takeOwn(registry, events, most).catch((error: unknown) => {
       if (!(error instanceof TooManyTokens)) throw error
       throw new HttpError(429, `more than ${mostTokensPerDay} tokens of this user within a day: try again later`, 3_600)

@@ -14,16 +14,16 @@ export type Holder = Device | 'nobody'
 export interface DeviceSource {
   readonly name: string
   /** Returns the current devices of these users; users without devices may be absent. If it throws, the messages become fatal. */
-  of(brand: string, userIds: readonly string[], look: LookUp): Promise<ReadonlyMap<string, readonly Device[]>>
+  findDevices(brand: string, userIds: readonly string[], look: LookUp): Promise<ReadonlyMap<string, readonly Device[]>>
   /** Returns the current holders of these tokens, for messages that name their target. A token that was never seen is absent. */
-  holders(brand: string, tokens: readonly string[], look: LookUp): Promise<ReadonlyMap<string, Holder>>
+  findHolders(brand: string, tokens: readonly string[], look: LookUp): Promise<ReadonlyMap<string, Holder>>
   /**
-   * Reads the device once more, so that revoked() knows of changes by other processes. Awaited before the provider call; for
+   * Reads the device once more, so that isRevoked() knows of changes by other processes. Awaited before the provider call; for
    * sources that several processes change.
    */
   refresh?(device: Device): Promise<void>
   /** Whether, as far as this process knows, the device was unlinked or moved since it was read. Called before each send. */
-  revoked?(device: Device): boolean
+  isRevoked?(device: Device): boolean
   /** Returns the operations that unlink dead devices, each only if its link has not changed since it was read. */
   unlink?(devices: readonly Device[], why: string): readonly Op[]
   /** Returns the operations that store that a push to each of these devices was accepted: none is `unproven` any more. */

@@ -7,7 +7,7 @@ import type { Change } from './device-rows.ts'
 import type { Registry } from './registry.ts'
 
 export interface Intake {
-  readonly registry: Pick<Registry, 'take'>
+  readonly registry: Pick<Registry, 'storeEvents'>
   readonly what: Reading['what']
   readonly judge?: Judge | undefined
   readonly reaches?: Reading['reaches']
@@ -45,6 +45,6 @@ export async function storeRecord(
   const events = eventsOf(record, { what, brand, judge, reaches })
   if ('invalid' in events) throw new HttpError(400, events.invalid)
   const counts = noChanges()
-  countChanges(counts, await registry.take(events, [], most))
+  countChanges(counts, await registry.storeEvents(events, [], most))
   return counts
 }

@@ -13,7 +13,7 @@ import type { Registry } from './registry.ts'
 
 export interface DeviceIntegration {
   /** The registry of a brand. */
-  readonly registryOf: (brand: string) => Pick<Registry, 'take'>
+  readonly registryOf: (brand: string) => Pick<Registry, 'storeEvents'>
   /** Keys with the scope `devices`, each bound to exactly one brand. A record names no brand, so the key decides (row 31). */
   readonly keys: readonly AccessKey[]
   readonly judge?: Judge | undefined

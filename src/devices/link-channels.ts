@@ -18,7 +18,7 @@ export interface LinkChannel {
 export interface LinkChannelsOptions {
   readonly channels: readonly LinkChannel[]
   /** The registry of a brand. */
-  readonly registryOf: (brand: string | undefined) => Pick<Registry, 'take'>
+  readonly registryOf: (brand: string | undefined) => Pick<Registry, 'storeEvents'>
   readonly queue: Queue
   readonly judge?: Judge | undefined
 }
@@ -48,7 +48,7 @@ export function createLinkChannels({ channels, registryOf, queue, judge }: LinkC
       read: readerOf(brands),
       brand: typeof brands === 'string' ? brands : undefined,
     })),
-    commit: (events, ops, brand) => registryOf(brand).take(events.flat(), ops),
+    commit: (events, ops, brand) => registryOf(brand).storeEvents(events.flat(), ops),
     brands: channels.flatMap(({ brands }) =>
       typeof brands === 'string' ? [brands] : [noBrand, ...Object.values(brands)],
     ),

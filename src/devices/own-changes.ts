@@ -25,7 +25,7 @@ export class TooManyTokens extends Error {}
  * @returns the effect of each event; those without an effect come last
  */
 export async function takeOwn(
-  registry: Pick<Registry, 'take' | 'ownRows' | 'forgetEnded'>,
+  registry: Pick<Registry, 'storeEvents' | 'ownRows' | 'forgetEnded'>,
   events: readonly DeviceEvent[],
   most: number | undefined,
 ): Promise<readonly Change[]> {
@@ -39,7 +39,7 @@ export async function takeOwn(
   if (added > 0 && today + added > mostTokensPerDay) throw new TooManyTokens()
   const since = timestampOf(now - repeatedMs)
   const effective = events.filter((event) => !isRepeated(event, known.get(event.id), since))
-  const changes = await registry.take(effective, [], most)
+  const changes = await registry.storeEvents(effective, [], most)
   const ended = rows.filter(isEnded).sort((a, b) => (changedAt(a) < changedAt(b) ? -1 : 1))
   const excess = Math.max(0, rows.length + added - mostRows)
   if (excess > 0) await registry.forgetEnded(ended.slice(0, excess))

@@ -55,7 +55,7 @@ export interface Registry extends DeviceSource {
    * @param most devices per user; default: the registry's own limit
    * @returns the effect of each event, in order
    */
-  take(events: readonly DeviceEvent[], also?: readonly Op[], most?: number): Promise<readonly Change[]>
+  storeEvents(events: readonly DeviceEvent[], also?: readonly Op[], most?: number): Promise<readonly Change[]>
   /** The devices of a user, with all stored columns. */
   list(brand: string, userId: string): Promise<readonly DeviceRow[]>
   /** All devices that the user has linked or unlinked. */
@@ -66,16 +66,16 @@ export interface Registry extends DeviceSource {
   markProven(devices: readonly Device[]): readonly Op[]
   /** Commits the operations of unlink(). */
   remove(devices: readonly Device[], why: string): Promise<void>
-  revoked(device: Device): boolean
+  isRevoked(device: Device): boolean
   /** Removals of the last 30 days, the oldest first. */
-  removed(filter: RemovalFilter, limit?: number, after?: RemovalCursor): Promise<readonly RemovalRow[]>
+  listRemoved(filter: RemovalFilter, limit?: number, after?: RemovalCursor): Promise<readonly RemovalRow[]>
   /** Reverses removals: links the devices again that belong to nobody because of them. @returns how many devices */
   restore(filter: RemovalFilter): Promise<number>
 }
 
 export interface RegistryOptions {
   readonly database: Pick<Database, 'commit' | 'read'>
-  /** How long revoked() remembers an unlink. Must be longer than any send can take. */
+  /** How long isRevoked() remembers an unlink. Must be longer than any send can take. */
   readonly rememberMs?: number
   readonly now?: () => number
   /** Other processes change the registry too: a device is read once more before a message is sent to it. */
@@ -95,8 +95,8 @@ export const devicesPerUser = 200
  * const registry = createRegistry({ database })
  * const events = eventsOf(record, { what: 'link', brand: '1' })
  * if ('invalid' in events) throw new Error(events.invalid)
- * await registry.take(events)
- * await registry.of('1', ['1001'], { deadline, signal })
+ * await registry.storeEvents(events)
+ * await registry.findDevices('1', ['1001'], { deadline, signal })
  */
 export function createRegistry(options: RegistryOptions): Registry {
   const { database, rememberMs, now = clock.now, shared = false, outbox } = options
@@ -198,7 +198,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   return {
     name: 'registry',
 
-    async of(brand, userIds) {
+    async findDevices(brand, userIds) {
       const rows = await database.read(
         op(
           selectOfUsers,
@@ -214,7 +214,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       return devices
     },
 
-    async holders(brand, tokens) {
+    async findHolders(brand, tokens) {
       const ids = new Map(tokens.map((token) => [token, deviceId(token)]))
       const rows = await database.read(
         op(
@@ -231,7 +231,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       return found
     },
 
-    revoked: (device) => revocations.isRevoked(device),
+    isRevoked: (device) => revocations.isRevoked(device),
 
     ...(shared && {
       refresh: (device: Device) => new Promise<void>((done, failed) => refresh({ device, done, failed })),
@@ -245,7 +245,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       await database.commit(unlink(devices, why))
     },
 
-    async take(events, also = [], most = options.devicesPerUser ?? devicesPerUser) {
+    async storeEvents(events, also = [], most = options.devicesPerUser ?? devicesPerUser) {
       const stamped = await stampAll(clampAll(events, now()))
       const writes = outbox ? [...also, ...outbox.publishOps(stamped)] : also
       const { changes, excess } = await writeWithLimits(stamped, writes, limitsOf(stamped, most))
@@ -261,7 +261,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       await database.commit(forgetOps(rows, now() + 1))
     },
 
-    removed: (filter, limit = 100, after) => database.read(listRemovals(recent(filter, now()), limit, after)),
+    listRemoved: (filter, limit = 100, after) => database.read(listRemovals(recent(filter, now()), limit, after)),
 
     async restore(filter) {
       let restored = 0

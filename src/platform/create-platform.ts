@@ -89,7 +89,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     options.own && createOwnDelivery(options.own, stores, { perUser: options.devicesPerUser, signal, statuses })
   const services = options.lanes.map((lane) => {
     const providers = providersOf(lane, own)
-    return { providers, service: serveLane(queue, lane, providers) }
+    return { providers, service: deliverLane(queue, lane, providers) }
   })
   const rules = new Map(options.lanes.map((lane) => [laneName(lane.brand, lane.channel), lane]))
   const rulesOf = (lane: string): RecordRules | undefined => rules.get(lane)
@@ -276,7 +276,7 @@ const pushServicesOf = ({ own }: PlatformOptions) =>
   own?.push && 'devices' in own.push ? own.push.devices.services : []
 
 /** Serves a configured lane with its providers. */
-export function serveLane(queue: Queue, options: LaneOptions, providers: Providers): LaneService {
+export function deliverLane(queue: Queue, options: LaneOptions, providers: Providers): LaneService {
   const { brand, channel, mode } = options
   const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
   const mostPerCall = providers.batch.max

@@ -96,7 +96,7 @@ async function enqueueRecords(
   const enqueuedByLane = new Map<string, readonly EnqueuedItem[]>()
   await Promise.all(
     [...itemsByLane].map(async ([lane, items]) => {
-      enqueuedByLane.set(lane, await enqueueItems(queue, lane, items))
+      enqueuedByLane.set(lane, await enqueueMessages(queue, lane, items))
     }),
   )
   for (const { lane, index } of positions) {
@@ -110,7 +110,7 @@ async function enqueueRecords(
 }
 
 /** Stores items in a lane, and reports them to the metrics. */
-export async function enqueueItems(
+export async function enqueueMessages(
   queue: Queue,
   lane: string,
   items: readonly NewItem[],

@@ -10,7 +10,7 @@ import type { Channel } from '../providers/provider.ts'
 import type { NewItem, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database, Op } from '../store/database.ts'
-import { enqueueItems, type LaneItem, type Sender, toLaneItem } from './enqueue.ts'
+import { enqueueMessages, type LaneItem, type Sender, toLaneItem } from './enqueue.ts'
 import type { RecordRules } from './new-item.ts'
 import type { IntakeChannel } from './options.ts'
 
@@ -100,6 +100,6 @@ async function commitItems(
     const of = byLane.get(lane) ?? []
     if (of.push(item) === 1) byLane.set(lane, of)
   }
-  const enqueued = [...byLane].map(([lane, of]) => enqueueItems(queue, lane, of))
+  const enqueued = [...byLane].map(([lane, of]) => enqueueMessages(queue, lane, of))
   await Promise.all([...enqueued, ...(ops.length > 0 ? [database.commit(ops)] : [])])
 }

@@ -115,10 +115,10 @@ function registryOf({ all, homeOf }: PlatformStores): DeviceSource {
   const of = (brand: string): Registry => homeOf(brand).registry
   return {
     name: main.name,
-    of: (brand, userIds, look) => of(brand).of(brand, userIds, look),
-    holders: (brand, tokens, look) => of(brand).holders(brand, tokens, look),
+    findDevices: (brand, userIds, look) => of(brand).findDevices(brand, userIds, look),
+    findHolders: (brand, tokens, look) => of(brand).findHolders(brand, tokens, look),
     refresh: async (device) => of(device.brand).refresh?.(device),
-    revoked: (device) => of(device.brand).revoked(device),
+    isRevoked: (device) => of(device.brand).isRevoked(device),
     // Called for the devices of one message.
     unlink: (devices, why) => devices.slice(0, 1).flatMap(({ brand }) => of(brand).unlink(devices, why)),
     markProven: (devices) => devices.slice(0, 1).flatMap(({ brand }) => of(brand).markProven(devices)),

@@ -13,7 +13,7 @@ import { insertFailedOps } from './failed/insert-failed.ts'
 import { findItem } from './find-item.ts'
 import { findItems } from './find-items.ts'
 import { createReadAheadBudget, type ReadAheadBudget } from './lane/read-ahead-budget.ts'
-import { type ServedLane, serveLane } from './lane/serve-lane.ts'
+import { createLaneService, type ServedLane } from './lane/service.ts'
 import { createDivision } from './owners/division.ts'
 import type { NewItem, StoredQueue } from './queue.ts'
 import { countItems, type FindWaitReason, readOutcomes } from './read-outcomes.ts'
@@ -65,7 +65,7 @@ export function createQueue(
       return enqueued
     },
     serveLane(lane, handle) {
-      const service = serveLane({ database, division, readAhead }, lane, handle)
+      const service = createLaneService({ database, division, readAhead }, lane, handle)
       servedLanes.set(lane.name, service)
       return service
     },

@@ -72,7 +72,7 @@ test('look-ups of devices that time out leave no query in the operator’s datab
     connections: 2,
   })
   t.after(() => source.close?.())
-  const most = await abandonLookUps(async () => source.of('1', ['1001'], newLookUp(1_000)), countRunning, 2)
+  const most = await abandonLookUps(async () => source.findDevices('1', ['1001'], newLookUp(1_000)), countRunning, 2)
   assert.ok(most <= 2, `${most} queries ran at once`)
   await until(async () => (await countRunning()) === 0, { awaited: 'the end of the queries', withinMs: 5_000 })
 })

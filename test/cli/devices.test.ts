@@ -45,7 +45,7 @@ const countsOf = ({ records, tokens, linked, moved, unchanged, refused }: Import
   refused,
 ]
 const usersOf = async (devices: Registry, brand: string, users: string[]): Promise<string[]> =>
-  [...(await devices.of(brand, users, lookUp)).keys()].sort()
+  [...(await devices.findDevices(brand, users, lookUp)).keys()].sort()
 
 test('a CSV file of tokens is imported into the given brand; a second import changes nothing', async (t) => {
   const { bellwire, devices, folder } = await setUp(t)
@@ -55,7 +55,7 @@ test('a CSV file of tokens is imported into the given brand; a second import cha
   const first = await bellwire(...args)
   assert.equal(first.code, 0, first.err)
   assert.deepEqual(countsOf(JSON.parse(first.out)), [2_500, 2_500, 2_500, 0, 0, 0])
-  const [device] = (await devices.of('2', ['u7'], lookUp)).get('u7') ?? []
+  const [device] = (await devices.findDevices('2', ['u7'], lookUp)).get('u7') ?? []
   assert.deepEqual(device, {
     brand: '2',
     userId: 'u7',
@@ -221,7 +221,7 @@ test('devices are listed, and removed devices are restored', async (t) => {
   const listed = await bellwire('list', '--brand', '1', '--user', 'a')
   assert.match(listed.out, /^2026-01-31T03:00:00Z {2}fcm_token {2}to… {2}from import\n$/)
   assert.match((await bellwire('list', '--brand', '1', '--user', 'none')).out, /no devices/)
-  await devices.remove([...(await devices.of('1', ['a', 'b', 'c'], lookUp)).values()].flat(), 'wrong project')
+  await devices.remove([...(await devices.findDevices('1', ['a', 'b', 'c'], lookUp)).values()].flat(), 'wrong project')
 
   const removed = await bellwire('removed', '--brand', '1', '--why', 'wrong project')
   assert.equal(removed.out.trim().split('\n').length, 3)

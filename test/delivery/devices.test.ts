@@ -330,8 +330,8 @@ onSqlite(
   'a source that throws, returns malformed data or devices of another user makes messages fatal, and nothing is sent',
   async (t, store) => {
     const { url, book, apns } = await start(t, store)
-    const { of } = book
-    const faults: DeviceBook['of'][] = [
+    const { findDevices: of } = book
+    const faults: DeviceBook['findDevices'][] = [
       () => Promise.reject(new Error('the registry is away')),
       async () => undefined as never,
       async () => new Map([['1002', [device({ userId: '1003' })]]]),
@@ -339,13 +339,13 @@ onSqlite(
     ]
     const one = element({ user_id: '1002' })
     for (const fault of faults) {
-      book.of = fault
+      book.findDevices = fault
       const answer = await post(url + single, one)
       assert.equal(answer.status, 503)
       assert.match(answer.body.error, /source of devices/)
     }
     assert.equal(apns.received.length, 0)
-    book.of = of
+    book.findDevices = of
     assert.equal((await post(url + single, one)).status, 200)
   },
 )

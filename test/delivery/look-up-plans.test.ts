@@ -111,7 +111,8 @@ test('an unlink reads few index entries of a user with many unlinks, if its plan
   t.after(() => database.close())
   const registry = createRegistry({ database })
   let unlinks = 0
-  const unlink = () => registry.take([deviceOf({ what: 'unlink', id: `d${++unlinks}`, at: '2026-06-01T12:00:00' })])
+  const unlink = () =>
+    registry.storeEvents([deviceOf({ what: 'unlink', id: `d${++unlinks}`, at: '2026-06-01T12:00:00' })])
   await unlink()
   await query(
     url,

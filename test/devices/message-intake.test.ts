@@ -175,7 +175,7 @@ onEachEngine(
     }))
     const { devices } = await startOperator(t, { store, publish })
     const both = ['1', '2'].map((brand) => deviceOf({ brand, token: `of ${brand}`, origin: 'www.two.example' }))
-    await devices.take(both)
+    await devices.storeEvents(both)
     for (const brand of ['1', '2'])
       await until(
         async () => {

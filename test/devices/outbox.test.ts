@@ -36,8 +36,8 @@ onEachEngine('every link and unlink of both brands is published as a record of r
     nextEvent({ origin: 'www.two.example' }),
     nextEvent({ what: 'unlink', token: 't2', brand: '2' }),
   ]
-  await devices.take([link])
-  await devices.take([unlink])
+  await devices.storeEvents([link])
+  await devices.storeEvents([unlink])
   await until(() => platform.accepted().length === 2, { awaited: 'both events are published' })
   const [first, other] = platform.accepted().sort((a, b) => a.what.localeCompare(b.what))
   assert.deepEqual(first, {
@@ -60,18 +60,18 @@ onEachEngine(
     const platform = await foreignPlatform(t)
     const { devices } = await start(t, store, platform.url)
     const [old, young, younger] = ['t1', 't2', 't3'].map((token) => nextEvent({ token }))
-    await devices.take([old as DeviceEvent, young as DeviceEvent], [], 2)
+    await devices.storeEvents([old as DeviceEvent, young as DeviceEvent], [], 2)
     await until(() => platform.accepted().length === 2, { awaited: 'the links are published' })
-    await devices.take([younger as DeviceEvent], [], 2)
+    await devices.storeEvents([younger as DeviceEvent], [], 2)
     await until(() => platform.accepted().length === 4, { awaited: 'all events are published' })
     assert.partialDeepStrictEqual(
       platform.accepted().find(({ what }) => what === 'unlink'),
       { body: { tokens: [{ token: 't1' }], timestamp: `${justAfter(old?.at as string)}Z` } },
     )
     // The removed device is linked again: now the device with the oldest link is removed.
-    await devices.take([nextEvent({ token: 't1' })], [], 2)
+    await devices.storeEvents([nextEvent({ token: 't1' })], [], 2)
     const lookUp = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-    const left = (await devices.of('1', ['a'], lookUp)).get('a') ?? []
+    const left = (await devices.findDevices('1', ['a'], lookUp)).get('a') ?? []
     assert.deepEqual(left.map(({ token }) => token).sort(), ['t1', 't3'])
   },
 )
@@ -84,7 +84,7 @@ onEachEngine('the events of a user are published in order, even if the platform 
   const events = Array.from({ length: 6 }, (_, n) =>
     users.map((userId) => nextEvent({ userId, token: `${userId} ${n}`, id: `${userId} ${n}` })),
   ).flat()
-  await devices.take(events)
+  await devices.storeEvents(events)
   await until(() => platform.accepted().length === events.length, {
     awaited: 'all events are published',
     withinMs: 20_000,
@@ -102,7 +102,7 @@ onSqlite(
     let refuse = true
     const platform = await foreignPlatform(t, (body) => (refuse && body.tokens[0].token === 't2' ? 400 : 200))
     const { url, devices } = await start(t, store, platform.url)
-    for (const token of ['t1', 't2', 't3']) await devices.take([nextEvent({ token, id: token })])
+    for (const token of ['t1', 't2', 't3']) await devices.storeEvents([nextEvent({ token, id: token })])
     await until(() => platform.accepted().some(({ body }) => body.tokens[0].token === 't3'), {
       awaited: 'the next event is published',
     })
@@ -129,7 +129,7 @@ onSqlite('an event that is answered with 500 delays only the events of its user'
   let broken = true
   const platform = await foreignPlatform(t, (body) => (broken && body.user_id === 'a' ? 500 : 200))
   const { devices } = await start(t, store, platform.url)
-  await devices.take(
+  await devices.storeEvents(
     Array.from({ length: 10 }, (_, n) =>
       ['a', 'b', 'c'].map((userId) => nextEvent({ userId, token: `${userId}${n}`, id: `${userId}${n}` })),
     ).flat(),
@@ -147,7 +147,7 @@ onSqlite(
     await stopped.close()
     const { url, devices } = await start(t, store, stopped.url)
     const held = event('lane.held', ({ lane }) => lane === '1/device-links')
-    for (let n = 0; n < 5; n++) await devices.take([nextEvent({ token: `t${n}`, id: `t${n}` })])
+    for (let n = 0; n < 5; n++) await devices.storeEvents([nextEvent({ token: `t${n}`, id: `t${n}` })])
     await held
     const lane = async () =>
       (await get(`${url}/admin/lanes`)).body.lanes.find(({ name }: { name: string }) => name === '1/device-links')
@@ -165,7 +165,7 @@ onSqlite('a wrong key raises an alert, and no event is lost', async (t, store) =
   const platform = await foreignPlatform(t, () => (keyAccepted ? 200 : 401))
   const { devices } = await start(t, store, platform.url)
   const alert = event('provider.alert')
-  await devices.take([nextEvent()])
+  await devices.storeEvents([nextEvent()])
   assert.match((await alert).error, /401.*correct the address or the key/)
   keyAccepted = true
   await until(() => platform.accepted().length === 1, { awaited: 'the event is published' })
@@ -175,16 +175,16 @@ onSqlite('only firebase devices are published by default, and none with skip_pub
   const platform = await foreignPlatform(t)
   const one = await start(t, store, platform.url)
   const own = nextEvent({ kind: 'http:own', token: 'own', id: 'own' })
-  await one.devices.take([own, nextEvent({ kind: 'apns', token: 'apns', id: 'apns', environment: 'sandbox' })])
-  await one.devices.take([nextEvent({ skipPublishing: true, token: 'skipped', id: 'skipped' })])
-  await one.devices.take([nextEvent({ kind: 'fcm_fid', token: 'fid', id: 'fid' })])
+  await one.devices.storeEvents([own, nextEvent({ kind: 'apns', token: 'apns', id: 'apns', environment: 'sandbox' })])
+  await one.devices.storeEvents([nextEvent({ skipPublishing: true, token: 'skipped', id: 'skipped' })])
+  await one.devices.storeEvents([nextEvent({ kind: 'fcm_fid', token: 'fid', id: 'fid' })])
   await until(() => platform.accepted().length === 1, { awaited: 'the firebase device is published' })
   assert.deepEqual(platform.accepted()[0]?.body.tokens, [
     { token: 'fid', channel: 'android', provider: 'firebase', kind: 'fcm_fid' },
   ])
   await one.stop()
   const all = await start(t, store, platform.url, { providers: 'all', origin: 'this.operator.example' })
-  await all.devices.take([own, nextEvent({ kind: 'apns', token: 'apns', id: 'apns', environment: 'sandbox' })])
+  await all.devices.storeEvents([own, nextEvent({ kind: 'apns', token: 'apns', id: 'apns', environment: 'sandbox' })])
   await until(() => platform.accepted().length === 3, { awaited: 'all events are published' })
   const published = platform.accepted().slice(1)
   assert.ok(published.every(({ body }) => body.origin === 'this.operator.example'))
@@ -198,9 +198,9 @@ onEachEngine('an event without a time is stamped once, later than all known even
   const platform = await foreignPlatform(t)
   const { devices, stop } = await start(t, store, platform.url)
   const future = readTimestamp(new Date(Date.now() + 30_000).toISOString()) as string
-  await devices.take([nextEvent({ at: future })])
+  await devices.storeEvents([nextEvent({ at: future })])
   await until(() => platform.accepted().length === 1, { awaited: 'the link is published' })
-  await devices.take([deviceOf({ what: 'unlink' }), deviceOf({ userId: 'b' })])
+  await devices.storeEvents([deviceOf({ what: 'unlink' }), deviceOf({ userId: 'b' })])
   await until(() => platform.accepted().length === 3, { awaited: 'all events are published' })
   const times = platform.accepted().map(({ body }) => readTimestamp(body.timestamp) as string)
   const of = (what: string, user: string): string =>
@@ -214,10 +214,10 @@ onEachEngine('an event without a time is stamped once, later than all known even
 onEachEngine('the removal of a dead device, and its restoration, are published', async (t, store) => {
   const platform = await foreignPlatform(t)
   const { devices } = await start(t, store, platform.url)
-  await devices.take([nextEvent()])
+  await devices.storeEvents([nextEvent()])
   await until(() => platform.accepted().length === 1, { awaited: 'the link is published' })
   const lookUp = { deadline: Date.now() + 5_000, signal: new AbortController().signal }
-  const found = (await devices.of('1', ['a'], lookUp)).get('a') ?? []
+  const found = (await devices.findDevices('1', ['a'], lookUp)).get('a') ?? []
   await devices.remove(found, 'fcm 404 UNREGISTERED')
   await until(() => platform.accepted().length === 2, { awaited: 'the removal is published' })
   assert.equal(platform.accepted()[1]?.what, 'unlink')
@@ -234,7 +234,7 @@ onEachEngine(
     const platform = await foreignPlatform(t)
     await platform.close()
     const first = await start(t, store, platform.url)
-    for (let n = 0; n < 20; n++) await first.devices.take([nextEvent({ token: `t${n}`, id: `t${n}` })])
+    for (let n = 0; n < 20; n++) await first.devices.storeEvents([nextEvent({ token: `t${n}`, id: `t${n}` })])
     await first.stop()
     const back = await foreignPlatform(t, undefined, platform.port)
     await start(t, store, platform.url)

@@ -30,7 +30,7 @@ deviceSourceSuite({
     const database = await openDatabase(url, { migrations: deviceMigrations })
     t.after(() => database.close())
     const registry = createRegistry({ database })
-    await registry.take(
+    await registry.storeEvents(
       known.map((one) => {
         const { brand, userId, token, kind, app = '', environment = '' } = one
         const common = {
@@ -73,11 +73,11 @@ test('an error of the function makes the look-up fail', async () => {
   const source = functionDevices(() => {
     throw new Error('the backend is unavailable')
   })
-  await assert.rejects(source.of('1', ['1001'], newLookUp()), /the backend is unavailable/)
+  await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), /the backend is unavailable/)
 })
 
 test('without holders every token is unknown', async () => {
-  assert.deepEqual(await functionDevices(() => []).holders('1', ['t'], newLookUp()), new Map())
+  assert.deepEqual(await functionDevices(() => []).findHolders('1', ['t'], newLookUp()), new Map())
 })
 
 test('an unreadable device is reported and skipped; a missing column is an error', async () => {
@@ -87,7 +87,10 @@ test('an unreadable device is reported and skipped; a missing column is an error
     () => rows,
     () => rows,
   )
-  assert.equal((await source.of('1', ['1001'], newLookUp())).get('1001')?.[0]?.linkedAt, '2026-01-01T10:00:00.5')
+  assert.equal(
+    (await source.findDevices('1', ['1001'], newLookUp())).get('1001')?.[0]?.linkedAt,
+    '2026-01-01T10:00:00.5',
+  )
   for (const over of [
     { token: null },
     { token: '' },
@@ -97,14 +100,14 @@ test('an unreadable device is reported and skipped; a missing column is an error
   ]) {
     rows[1] = { ...good, token: 'secret-token', ...over }
     const unreadable = event('device.unreadable')
-    const found = await source.of('1', ['1001'], newLookUp())
+    const found = await source.findDevices('1', ['1001'], newLookUp())
     assert.equal(found.get('1001')?.length, 1, JSON.stringify(over))
     assert.ok(!JSON.stringify(await unreadable).includes('secret-token'))
   }
   rows[1] = { ...good, token: 'odd', provider: '!' }
-  assert.equal((await source.holders('1', ['odd'], newLookUp())).get('odd'), 'nobody', 'the token is known')
+  assert.equal((await source.findHolders('1', ['odd'], newLookUp())).get('odd'), 'nobody', 'the token is known')
   rows[1] = { user_id: 5, token: 't2', kind: 'apns', linked_at: 'yesterday' }
-  assert.equal((await source.of('1', ['5'], newLookUp())).get('5')?.[0]?.linkedAt, '')
+  assert.equal((await source.findDevices('1', ['5'], newLookUp())).get('5')?.[0]?.linkedAt, '')
   for (const [row, expected] of [
     [{ id: '1001', token: 't', kind: 'apns' }, /without user_id/],
     [{ user_id: '1001', kind: 'apns' }, /without token/],
@@ -112,7 +115,7 @@ test('an unreadable device is reported and skipped; a missing column is an error
     ['x', /returned a device that is not an object/],
   ] as const) {
     rows[1] = row as unknown as DeviceRecord
-    await assert.rejects(source.of('1', ['1001'], newLookUp()), expected)
+    await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), expected)
   }
 })
 
@@ -183,7 +186,7 @@ test('an operator’s database is opened read-only (sqlite)', async (t) => {
     devices: 'delete from my_devices where player in (select value from json_each(:users)) returning *',
   })
   t.after(() => source.close?.())
-  await assert.rejects(source.of('1', ['1001'], newLookUp()), /readonly/)
+  await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), /readonly/)
 })
 
 test('an operator’s database is opened read-only, and a slow query is ended (postgres)', { skip }, async (t) => {
@@ -195,10 +198,10 @@ test('an operator’s database is opened read-only, and a slow query is ended (p
   ].map((devices) => sqlDevices({ database, devices, timeoutMs: 200 }))
   t.after(() => Promise.all(sources.map((source) => source.close?.())))
   const [writing, sleeping, wrong] = sources
-  await assert.rejects(Promise.resolve(writing?.of('1', ['1001'], newLookUp())), /read-only/)
-  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], newLookUp())), /timed out/)
-  await assert.rejects(Promise.resolve(wrong?.of('1', ['1001'], newLookUp())), /nonsense/)
-  await assert.rejects(Promise.resolve(sleeping?.of('1', ['1001'], newLookUp(20))), /timed out/)
+  await assert.rejects(Promise.resolve(writing?.findDevices('1', ['1001'], newLookUp())), /read-only/)
+  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], newLookUp())), /timed out/)
+  await assert.rejects(Promise.resolve(wrong?.findDevices('1', ['1001'], newLookUp())), /nonsense/)
+  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], newLookUp(20))), /timed out/)
 })
 
 test('a look-up fails while the database is unavailable', { skip }, async (t) => {
@@ -208,7 +211,7 @@ test('a look-up fails while the database is unavailable', { skip }, async (t) =>
     timeoutMs: 500,
   })
   t.after(() => source.close?.())
-  await assert.rejects(source.of('1', ['1001'], newLookUp()))
+  await assert.rejects(source.findDevices('1', ['1001'], newLookUp()))
 })
 
 // ── HTTP ──
@@ -265,17 +268,17 @@ test('a look-up fails if the endpoint sends an invalid answer or none', async (t
   ]
   for (const [answer, expected] of answers) {
     const source = httpDevices({ url: await endpoint(t, answer), timeoutMs: 300 })
-    await assert.rejects(source.of('1', ['1001'], newLookUp()), expected)
+    await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), expected)
     await source.close?.()
   }
-  assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).holders('1', ['t'], newLookUp()), new Map())
+  assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).findHolders('1', ['t'], newLookUp()), new Map())
 })
 
 test('the signal ends a look-up that is not answered', async (t) => {
   const source = httpDevices({ url: await endpoint(t, () => {}) })
   t.after(() => source.close?.())
   const stopping = new AbortController()
-  const lookUp = source.of('1', ['1001'], { ...newLookUp(), signal: stopping.signal })
+  const lookUp = source.findDevices('1', ['1001'], { ...newLookUp(), signal: stopping.signal })
   stopping.abort()
   await assert.rejects(lookUp)
 })

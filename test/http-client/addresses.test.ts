@@ -174,8 +174,8 @@ operator:
   )
   const provider = (await operator(perUser)).push as Provider
   await attributes?.among('1', ['1001'], ['blocked'], lookUp)
-  await source.of('1', ['1001'], lookUp)
-  await source.holders?.('1', ['token'], lookUp)
+  await source.findDevices('1', ['1001'], lookUp)
+  await source.findHolders?.('1', ['token'], lookUp)
   const device = { brand: '1', userId: '1001', kind: 'http:pager', token: 'token', linkedAt: '' } as const
   await pager?.send({ ref: 'r', device, content: { title: 'Hello' }, expiresAt: lookUp.deadline }, lookUp)
   await provider.send([message(1)], lookUp)

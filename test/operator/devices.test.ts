@@ -369,7 +369,7 @@ onEachEngine('removals are listed page by page and restored by filter, with the 
     for (const user of ['a', 'b', 'c'])
       await post(`${url}/admin/devices/link`, { brand, user_id: user, tokens: [fcm(`token-of-${user}`)] }, services.key)
   const look = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-  const found = [...(await registry.of('1', ['a', 'b', 'c'], look)).values()].flat()
+  const found = [...(await registry.findDevices('1', ['a', 'b', 'c'], look)).values()].flat()
   await registry.remove(found, 'wrong project')
   assert.deepEqual(await devicesOf(url, '1', 'a'), [])
 
@@ -418,9 +418,9 @@ async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 
   const blocking = sendTo('1002')
   await until(() => service.received.length === 1, { awaited: 'the slot is occupied' })
   const { devices: registry } = sender
-  const { of } = registry
+  const { findDevices: of } = registry
   let found = 0
-  registry.of = async (...query) => {
+  registry.findDevices = async (...query) => {
     const devices = await of(...query)
     found++
     return devices

@@ -56,7 +56,7 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
   }
 
   check('a look-up returns all devices of the requested users in their brand', async (source) => {
-    const found = await source.of('1', ['1001', '2002', `o'brien "x" {é}`, 'nobody', '1001'], newLookUp())
+    const found = await source.findDevices('1', ['1001', '2002', `o'brien "x" {é}`, 'nobody', '1001'], newLookUp())
     assert.deepEqual([...found.keys()].sort(), ['1001', '2002', `o'brien "x" {é}`].sort())
     const devices = (found.get('1001') ?? []).map(withoutLinkTime).sort((a, b) => (a.token < b.token ? -1 : 1))
     assert.deepEqual(devices, [
@@ -66,7 +66,7 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
     assert.deepEqual((found.get('2002') ?? []).map(withoutLinkTime), [
       { brand: '1', userId: '2002', kind: 'webpush', token: browser.token },
     ])
-    const other = await source.of('2', ['1001', '2002'], newLookUp())
+    const other = await source.findDevices('2', ['1001', '2002'], newLookUp())
     assert.deepEqual(
       [...other].map(([id, found]) => [id, found.map(withoutLinkTime)]),
       [['1001', [{ brand: '2', userId: '1001', kind: 'fcm_fid', token: 't1' }]]],
@@ -74,13 +74,13 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
   })
 
   check('a look-up without users or tokens, or in an unknown brand, returns nothing', async (source) => {
-    assert.equal((await source.of('1', [], newLookUp())).size, 0)
-    assert.equal((await source.holders('1', [], newLookUp())).size, 0)
-    assert.equal((await source.of('3', ['1001'], newLookUp())).size, 0)
+    assert.equal((await source.findDevices('1', [], newLookUp())).size, 0)
+    assert.equal((await source.findHolders('1', [], newLookUp())).size, 0)
+    assert.equal((await source.findDevices('3', ['1001'], newLookUp())).size, 0)
   })
 
-  check('holders() distinguishes a token of a user, a token of nobody, and an unknown token', async (source) => {
-    const holders = await source.holders('1', ['t1', 'gone', 'never seen', browser.token], newLookUp())
+  check('findHolders() distinguishes a token of a user, a token of nobody, and an unknown token', async (source) => {
+    const holders = await source.findHolders('1', ['t1', 'gone', 'never seen', browser.token], newLookUp())
     const owners = new Map([...holders].map(([token, holder]) => [token, holder === 'nobody' ? holder : holder.userId]))
     assert.deepEqual(
       owners,
@@ -90,13 +90,13 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
         [browser.token, '2002'],
       ]),
     )
-    const [[, device] = []] = [...(await source.holders('2', ['t1', 'gone'], newLookUp()))]
+    const [[, device] = []] = [...(await source.findHolders('2', ['t1', 'gone'], newLookUp()))]
     assert.deepEqual(withoutLinkTime(device as Device), { brand: '2', userId: '1001', kind: 'fcm_fid', token: 't1' })
   })
 
   check('one look-up can contain a thousand users', async (source) => {
     const users = [...Array.from({ length: 1_000 }, (_, i) => `u${i}`), '1001']
-    const found = await source.of('1', users, newLookUp())
+    const found = await source.findDevices('1', users, newLookUp())
     assert.deepEqual([...found.keys()], ['1001'])
   })
 }

@@ -64,18 +64,18 @@ const selectTokens = statement<{ token: string }>({
 const lookUp = { deadline: Date.now() + 60_000, signal: new AbortController().signal }
 
 async function tokensOf(registry: Registry, brand: string, userId: string): Promise<string[]> {
-  return ((await registry.of(brand, [userId], lookUp)).get(userId) ?? []).map(({ token }) => token).sort()
+  return ((await registry.findDevices(brand, [userId], lookUp)).get(userId) ?? []).map(({ token }) => token).sort()
 }
 
 async function onlyDevice(registry: Registry, brand: string, userId: string): Promise<Device> {
-  const devices = (await registry.of(brand, [userId], lookUp)).get(userId) ?? []
+  const devices = (await registry.findDevices(brand, [userId], lookUp)).get(userId) ?? []
   assert.equal(devices.length, 1)
   return devices[0] as Device
 }
 
 /** The owner of a token: a user id, 'nobody', or undefined if the token is unknown. */
 async function ownerOf(registry: Registry, brand: string, token: string): Promise<string | undefined> {
-  const found = (await registry.holders(brand, [token], lookUp)).get(token)
+  const found = (await registry.findHolders(brand, [token], lookUp)).get(token)
   return typeof found === 'object' ? found.userId : found
 }
 
@@ -100,19 +100,19 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
 
   check('a user has the devices that were linked to this user in the same brand', async ({ registry }) => {
     assert.deepEqual(
-      await registry.take([link(), link({ token: 'token-2' }), link({ brand: '2', token: 'token-3' })]),
+      await registry.storeEvents([link(), link({ token: 'token-2' }), link({ brand: '2', token: 'token-3' })]),
       ['linked', 'linked', 'linked'],
     )
     assert.deepEqual(await tokensOf(registry, '1', 'a'), ['token-1', 'token-2'])
     assert.deepEqual(await tokensOf(registry, '2', 'a'), ['token-3'])
-    const found = await registry.of('1', ['a', 'a', 'stranger'], lookUp)
+    const found = await registry.findDevices('1', ['a', 'a', 'stranger'], lookUp)
     assert.deepEqual([...found.keys()], ['a'])
     assert.equal(found.get('a')?.length, 2)
-    assert.deepEqual(await registry.of('1', [], lookUp), new Map())
+    assert.deepEqual(await registry.findDevices('1', [], lookUp), new Map())
   })
 
   check('a device is read with all properties of its link', async ({ registry }) => {
-    await registry.take([link({ kind: 'apns', app: 'com.example', environment: 'sandbox', channel: 'ios' })])
+    await registry.storeEvents([link({ kind: 'apns', app: 'com.example', environment: 'sandbox', channel: 'ios' })])
     assert.deepEqual(await onlyDevice(registry, '1', 'a'), {
       brand: '1',
       userId: 'a',
@@ -130,23 +130,23 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   check(
     'a token that moves belongs to its new user only, and to nobody after that user unlinks it',
     async ({ registry, clock }) => {
-      await registry.take([link(), link({ brand: '2' })])
+      await registry.storeEvents([link(), link({ brand: '2' })])
       clock.now += 1_000
-      assert.deepEqual(await registry.take([link({ userId: 'b' })]), ['moved'])
+      assert.deepEqual(await registry.storeEvents([link({ userId: 'b' })]), ['moved'])
       assert.deepEqual(await tokensOf(registry, '1', 'a'), [])
       assert.deepEqual(await tokensOf(registry, '1', 'b'), ['token-1'])
       assert.deepEqual(await tokensOf(registry, '2', 'a'), ['token-1'])
       clock.now += 1_000
-      assert.deepEqual(await registry.take([unlink({ userId: 'b' })]), ['unlinked'])
+      assert.deepEqual(await registry.storeEvents([unlink({ userId: 'b' })]), ['unlinked'])
       assert.equal(await ownerOf(registry, '1', 'token-1'), 'nobody')
       assert.deepEqual(await tokensOf(registry, '1', 'a'), [])
     },
   )
 
   check('an unlink of another user’s token changes nothing', async ({ registry, clock }) => {
-    await registry.take([link()])
+    await registry.storeEvents([link()])
     clock.now += 1_000
-    assert.deepEqual(await registry.take([unlink({ userId: 'b' })]), ['none'])
+    assert.deepEqual(await registry.storeEvents([unlink({ userId: 'b' })]), ['none'])
     assert.equal(await ownerOf(registry, '1', 'token-1'), 'a')
   })
 
@@ -154,17 +154,17 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     'a link that arrives after the unlink that followed it does not bring the device back',
     async ({ registry }) => {
       const events = [unlink({ at: '2026-06-01T10:00:01' }), link({ at: '2026-06-01T10:00:00.999999' })]
-      assert.deepEqual(await registry.take([events[0] as DeviceEvent]), ['none'])
+      assert.deepEqual(await registry.storeEvents([events[0] as DeviceEvent]), ['none'])
       assert.equal(await ownerOf(registry, '1', 'token-1'), 'nobody', 'the token is known although it was never linked')
-      assert.deepEqual(await registry.take([events[1] as DeviceEvent]), ['none'])
+      assert.deepEqual(await registry.storeEvents([events[1] as DeviceEvent]), ['none'])
       assert.equal(await ownerOf(registry, '1', 'token-1'), 'nobody')
       assert.equal(await ownerOf(registry, '2', 'token-1'), undefined, 'the token is unknown in the other brand')
       assert.deepEqual(
-        await registry.take([link({ at: '2026-06-01T10:00:01' })]),
+        await registry.storeEvents([link({ at: '2026-06-01T10:00:01' })]),
         ['none'],
         'the unlink has the same time',
       )
-      assert.deepEqual(await registry.take([link({ at: '2026-06-01T10:00:01.000000001' })]), ['linked'])
+      assert.deepEqual(await registry.storeEvents([link({ at: '2026-06-01T10:00:01.000000001' })]), ['linked'])
       assert.equal(await ownerOf(registry, '1', 'token-1'), 'a')
     },
   )
@@ -175,10 +175,10 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       unlink({ at: '2026-06-01T10:00:01' }),
       link({ userId: 'b', at: '2026-06-01T10:00:02' }),
     ]
-    for (const each of events) await registry.take([each])
+    for (const each of events) await registry.storeEvents([each])
     const before = await registry.list('1', 'b')
-    for (const each of events.toReversed()) assert.deepEqual(await registry.take([each]), ['none'])
-    await registry.take([...events, ...events])
+    for (const each of events.toReversed()) assert.deepEqual(await registry.storeEvents([each]), ['none'])
+    await registry.storeEvents([...events, ...events])
     assert.deepEqual(await registry.list('1', 'b'), before)
     assert.equal(await ownerOf(registry, '1', 'token-1'), 'b')
   })
@@ -200,7 +200,8 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
           const first = deviceOf({ ...common, userId })
           return i % 8 === 0 ? [first, deviceOf({ ...common, brand: '2', userId: swapped[userId] })] : [first]
         })
-        for (let from = 0; from < events.length; from += 10_000) await registry.take(events.slice(from, from + 10_000))
+        for (let from = 0; from < events.length; from += 10_000)
+          await registry.storeEvents(events.slice(from, from + 10_000))
       }
       const tokens = all.map((_, i) => `t${i}`)
       const swap = all.map((events) => events.map((one) => ({ ...one, userId: swapped[one.userId] })))
@@ -208,8 +209,8 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
         ['1', all],
         ['2', swap],
       ] as const) {
-        const holders = await registry.holders(brand, tokens, lookUp)
-        const devices = await registry.of(brand, ['a', 'b'], lookUp)
+        const holders = await registry.findHolders(brand, tokens, lookUp)
+        const devices = await registry.findDevices(brand, ['a', 'b'], lookUp)
         const owned = {
           a: new Set(devices.get('a')?.map((d) => d.token)),
           b: new Set(devices.get('b')?.map((d) => d.token)),
@@ -235,8 +236,8 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     )
     // Three callers, because the events of several callers are merged too.
     const thirds = [0, 1, 2].map((n) => events.filter((_, i) => i % 3 === n))
-    await Promise.all(thirds.map((third) => registry.take(third)))
-    const holders = await registry.holders(
+    await Promise.all(thirds.map((third) => registry.storeEvents(third)))
+    const holders = await registry.findHolders(
       '1',
       all.map((_, i) => `t${i}`),
       lookUp,
@@ -247,34 +248,37 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     }
   })
 
-  check('take() returns the change of each event, also for several events in one commit', async ({ registry }) => {
-    const at = (second: number) => ({ at: `2026-06-01T10:00:0${second}` })
-    const events = [
-      link(at(1)),
-      link({ userId: 'b', ...at(2) }),
-      unlink(at(2)),
-      unlink({ userId: 'b', ...at(3) }),
-      link(at(4)),
-      link(at(5)),
-      link(at(5)),
-    ]
-    const changes = ['linked', 'moved', 'none', 'unlinked', 'linked', 'kept', 'none']
-    assert.deepEqual(await registry.take(events), changes)
-    // The same events one by one, for another device.
-    for (const [i, event] of events.entries())
-      assert.deepEqual(await registry.take([{ ...event, token: 't2', id: deviceId('t2') }]), [changes[i]])
-  })
+  check(
+    'storeEvents() returns the change of each event, also for several events in one commit',
+    async ({ registry }) => {
+      const at = (second: number) => ({ at: `2026-06-01T10:00:0${second}` })
+      const events = [
+        link(at(1)),
+        link({ userId: 'b', ...at(2) }),
+        unlink(at(2)),
+        unlink({ userId: 'b', ...at(3) }),
+        link(at(4)),
+        link(at(5)),
+        link(at(5)),
+      ]
+      const changes = ['linked', 'moved', 'none', 'unlinked', 'linked', 'kept', 'none']
+      assert.deepEqual(await registry.storeEvents(events), changes)
+      // The same events one by one, for another device.
+      for (const [i, event] of events.entries())
+        assert.deepEqual(await registry.storeEvents([{ ...event, token: 't2', id: deviceId('t2') }]), [changes[i]])
+    },
+  )
 
   check('of two links of one user with equal times, the same one wins in either order', async ({ registry }) => {
     const at = '2026-06-01T10:00:00'
     const one = (token: string) => link({ token, at, kind: 'apns', environment: 'sandbox' })
     const other = (token: string) => link({ token, at, kind: 'apns', environment: 'production' })
-    await registry.take([one('t1')])
-    await registry.take([other('t1')])
-    await registry.take([other('t2')])
-    await registry.take([one('t2')])
-    await registry.take([other('t3'), one('t3')])
-    const devices = (await registry.of('1', ['a'], lookUp)).get('a') ?? []
+    await registry.storeEvents([one('t1')])
+    await registry.storeEvents([other('t1')])
+    await registry.storeEvents([other('t2')])
+    await registry.storeEvents([one('t2')])
+    await registry.storeEvents([other('t3'), one('t3')])
+    const devices = (await registry.findDevices('1', ['a'], lookUp)).get('a') ?? []
     assert.deepEqual(new Set(devices.map(({ environment }) => environment)), new Set(['sandbox']))
   })
 
@@ -287,9 +291,13 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       ['a-b', 'aa'],
     ]) {
       const token = pair.join()
-      await registry.take(pair.map((userId) => link({ token, userId, at: '2026-06-01T10:00:00' })))
-      await registry.take([link({ token: `${token} again`, userId: pair[1] as string, at: '2026-06-01T10:00:00' })])
-      await registry.take([link({ token: `${token} again`, userId: pair[0] as string, at: '2026-06-01T10:00:00' })])
+      await registry.storeEvents(pair.map((userId) => link({ token, userId, at: '2026-06-01T10:00:00' })))
+      await registry.storeEvents([
+        link({ token: `${token} again`, userId: pair[1] as string, at: '2026-06-01T10:00:00' }),
+      ])
+      await registry.storeEvents([
+        link({ token: `${token} again`, userId: pair[0] as string, at: '2026-06-01T10:00:00' }),
+      ])
       assert.equal(await ownerOf(registry, '1', token), pair[1])
       assert.equal(await ownerOf(registry, '1', `${token} again`), pair[1])
     }
@@ -300,19 +308,19 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   check('a browser that subscribes again with new keys is the same device', async ({ registry, clock }) => {
     const endpoint = 'https://push.example/send/abc'
     const subscription = (auth: string) => JSON.stringify({ endpoint, keys: { p256dh: 'p', auth } })
-    await registry.take([link({ token: subscription('1'), kind: 'webpush' })])
+    await registry.storeEvents([link({ token: subscription('1'), kind: 'webpush' })])
     clock.now += 1_000
-    assert.deepEqual(await registry.take([link({ token: subscription('2'), kind: 'webpush' })]), ['kept'])
+    assert.deepEqual(await registry.storeEvents([link({ token: subscription('2'), kind: 'webpush' })]), ['kept'])
     assert.deepEqual(await tokensOf(registry, '1', 'a'), [subscription('2')])
     assert.equal(await ownerOf(registry, '1', subscription('1')), 'a')
     assert.equal(await ownerOf(registry, '1', endpoint), 'a')
     clock.now += 1_000
-    assert.deepEqual(await registry.take([unlink({ token: endpoint, kind: 'webpush' })]), ['unlinked'])
+    assert.deepEqual(await registry.storeEvents([unlink({ token: endpoint, kind: 'webpush' })]), ['unlinked'])
   })
 
   check('a token of any length and characters is found', async ({ registry }) => {
     const tokens = ['x'.repeat(4096), `ключ 'quoted" \\ {} 😀`, 'http://a.example/x', '{not json', 'AB'.repeat(32), ' ']
-    await registry.take(tokens.map((token) => link({ token })))
+    await registry.storeEvents(tokens.map((token) => link({ token })))
     assert.deepEqual(await tokensOf(registry, '1', 'a'), tokens.toSorted())
     for (const token of tokens) assert.equal(await ownerOf(registry, '1', token), 'a')
     assert.equal(await ownerOf(registry, '1', 'ab'.repeat(32)), 'a', 'hexadecimal has no case')
@@ -324,30 +332,30 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     'an event without a time gets the current time, or a time just after the latest event of its device',
     async ({ registry, clock }) => {
       const linkedAt = async () => (await onlyDevice(registry, '1', 'a')).linkedAt
-      await registry.take([link()])
+      await registry.storeEvents([link()])
       assert.equal(await linkedAt(), '2026-06-01T12:00:00')
       clock.now -= 30_000 // the clock was set back, or another process has an earlier one
-      assert.deepEqual(await registry.take([unlink()]), ['unlinked'])
-      assert.deepEqual(await registry.take([link()]), ['linked'])
+      assert.deepEqual(await registry.storeEvents([unlink()]), ['unlinked'])
+      assert.deepEqual(await registry.storeEvents([link()]), ['linked'])
       assert.equal(await linkedAt(), '2026-06-01T12:00:00.000002')
       // An event of another user up to a minute ahead counts. The events in brand 2 do not.
-      await registry.take([
+      await registry.storeEvents([
         unlink({ userId: 'b', at: '2026-06-01T12:00:20.1234567' }),
         unlink({ brand: '2', at: '2026-06-01T12:00:29' }),
         link({ brand: '2', at: '2026-06-01T12:00:29' }),
       ])
-      await registry.take([link()])
+      await registry.storeEvents([link()])
       assert.equal(await linkedAt(), '2026-06-01T12:00:20.123457')
       clock.now += 120_000
-      await registry.take([link()])
+      await registry.storeEvents([link()])
       assert.equal(await linkedAt(), '2026-06-01T12:01:30')
     },
   )
 
   check('a login right after a logout takes effect, and so does the next logout', async ({ registry }) => {
     for (let i = 0; i < 20; i++) {
-      assert.deepEqual(await registry.take([link()]), ['linked'], `login ${i}`)
-      assert.deepEqual(await registry.take([unlink()]), ['unlinked'], `logout ${i}`)
+      assert.deepEqual(await registry.storeEvents([link()]), ['linked'], `login ${i}`)
+      assert.deepEqual(await registry.storeEvents([unlink()]), ['unlinked'], `logout ${i}`)
     }
   })
 
@@ -355,11 +363,15 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     'a time more than a minute ahead is replaced by the current time, with a warning',
     async ({ registry, clock }) => {
       const warned = event('device.clamped')
-      await registry.take([link({ at: '2036-01-01T00:00:00.5' })])
+      await registry.storeEvents([link({ at: '2036-01-01T00:00:00.5' })])
       assert.partialDeepStrictEqual(await warned, { brand: '1', what: 'link', taken: '2026-06-01T12:00:00' })
       assert.equal((await onlyDevice(registry, '1', 'a')).linkedAt, '2026-06-01T12:00:00')
       clock.now += 1
-      assert.deepEqual(await registry.take([unlink()]), ['unlinked'], 'the next unlink is later than the replaced time')
+      assert.deepEqual(
+        await registry.storeEvents([unlink()]),
+        ['unlinked'],
+        'the next unlink is later than the replaced time',
+      )
     },
   )
 
@@ -389,7 +401,8 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       await Promise.all(
         registries.map(async (registry, i) => {
           const rotated = [...events.slice(i * 300), ...events.slice(0, i * 300)]
-          for (let from = 0; from < rotated.length; from += 100) await registry.take(rotated.slice(from, from + 100))
+          for (let from = 0; from < rotated.length; from += 100)
+            await registry.storeEvents(rotated.slice(from, from + 100))
         }),
       )
       for (const brand of ['1', '2'])
@@ -401,8 +414,8 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   )
 
   check('an event and its additional rows are committed together, or not at all', async ({ registry, database }) => {
-    await registry.take([link()], [op(insertNote, [['good']])])
-    await assert.rejects(registry.take([link({ userId: 'b' })], [op(insertNote, [['bad']])]))
+    await registry.storeEvents([link()], [op(insertNote, [['good']])])
+    await assert.rejects(registry.storeEvents([link({ userId: 'b' })], [op(insertNote, [['bad']])]))
     assert.equal(await ownerOf(registry, '1', 'token-1'), 'a')
     assert.deepEqual(await database.read(op(selectNotes, [[]])), [{ note: 'good' }])
   })
@@ -412,13 +425,13 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     const offs = (['device.linked', 'device.moved', 'device.unlinked'] as const).map((name) =>
       on(name, (change) => emitted.push([name, change])),
     )
-    await registry.take([link(), link({ brand: '2' })])
-    await registry.take([link({ at: '2020-01-01T00:00:00', userId: 'late' })])
+    await registry.storeEvents([link(), link({ brand: '2' })])
+    await registry.storeEvents([link({ at: '2020-01-01T00:00:00', userId: 'late' })])
     clock.now += 1_000
-    await registry.take([link()])
-    await registry.take([link({ userId: 'b' })])
-    await registry.take([unlink({ userId: 'b' })])
-    await registry.take([unlink({ userId: 'b' })])
+    await registry.storeEvents([link()])
+    await registry.storeEvents([link({ userId: 'b' })])
+    await registry.storeEvents([unlink({ userId: 'b' })])
+    await registry.storeEvents([unlink({ userId: 'b' })])
     for (const off of offs) off()
     const common = { brand: '1', device: deviceId('token-1'), kind: 'fcm_token', origin: 'test' }
     assert.deepEqual(emitted, [
@@ -433,44 +446,46 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   // ── sends in flight ──
 
   check('a device that was unlinked or moved after it was read is revoked', async ({ registry, clock }) => {
-    await registry.take([link(), link({ token: 'token-2' }), link({ token: 'token-3' }), link({ brand: '2' })])
-    const devices = (await registry.of('1', ['a'], lookUp)).get('a') as Device[]
+    await registry.storeEvents([link(), link({ token: 'token-2' }), link({ token: 'token-3' }), link({ brand: '2' })])
+    const devices = (await registry.findDevices('1', ['a'], lookUp)).get('a') as Device[]
     const [first, second, third] = ['token-1', 'token-2', 'token-3'].map((token) =>
       devices.find((device) => device.token === token),
     ) as [Device, Device, Device]
     const elsewhere = await onlyDevice(registry, '2', 'a')
-    const revoked = () => [first, second, third, elsewhere].map((device) => registry.revoked(device))
+    const revoked = () => [first, second, third, elsewhere].map((device) => registry.isRevoked(device))
     assert.deepEqual(revoked(), [false, false, false, false])
     clock.now += 1_000
-    await registry.take([unlink()])
-    await registry.take([link({ token: 'token-2', userId: 'b' })])
-    await registry.take([link({ token: 'token-3' })]) // the app was opened again
+    await registry.storeEvents([unlink()])
+    await registry.storeEvents([link({ token: 'token-2', userId: 'b' })])
+    await registry.storeEvents([link({ token: 'token-3' })]) // the app was opened again
     assert.deepEqual(revoked(), [true, true, false, false])
     clock.now += 1_000
-    await registry.take([link()])
-    assert.equal(registry.revoked(first), false, 'the device is linked to the user again')
-    assert.equal(registry.revoked(await onlyDevice(registry, '1', 'b')), false)
+    await registry.storeEvents([link()])
+    assert.equal(registry.isRevoked(first), false, 'the device is linked to the user again')
+    assert.equal(registry.isRevoked(await onlyDevice(registry, '1', 'b')), false)
   })
 
   check('an unlink that is earlier than the link revokes nothing', async ({ registry }) => {
-    await registry.take([link({ at: '2026-06-01T10:00:00' })])
-    await registry.take([unlink({ at: '2026-06-01T09:00:00' })])
-    assert.equal(registry.revoked(await onlyDevice(registry, '1', 'a')), false)
+    await registry.storeEvents([link({ at: '2026-06-01T10:00:00' })])
+    await registry.storeEvents([unlink({ at: '2026-06-01T09:00:00' })])
+    assert.equal(registry.isRevoked(await onlyDevice(registry, '1', 'a')), false)
   })
 
   check('a revoked device is removed from memory when no send of it can be in flight', async ({ database }) => {
     const clock = { now: start }
     const registry = createRegistry({ database, now: () => clock.now, rememberMs: 60_000 })
-    await registry.take([link(), link({ token: 'token-2' })])
-    const device = (await registry.of('1', ['a'], lookUp)).get('a')?.find(({ token }) => token === 'token-1') as Device
+    await registry.storeEvents([link(), link({ token: 'token-2' })])
+    const device = (await registry.findDevices('1', ['a'], lookUp))
+      .get('a')
+      ?.find(({ token }) => token === 'token-1') as Device
     clock.now += 1_000
-    await registry.take([unlink()])
+    await registry.storeEvents([unlink()])
     clock.now += 59_999
-    await registry.take([unlink({ token: 'token-2' })])
-    assert.equal(registry.revoked(device), true)
+    await registry.storeEvents([unlink({ token: 'token-2' })])
+    assert.equal(registry.isRevoked(device), true)
     clock.now += 2
-    await registry.take([unlink({ token: 'token-2' })])
-    assert.equal(registry.revoked(device), false)
+    await registry.storeEvents([unlink({ token: 'token-2' })])
+    assert.equal(registry.isRevoked(device), false)
     assert.equal(await ownerOf(registry, '1', 'token-1'), 'nobody')
   })
 
@@ -479,42 +494,42 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   check(
     'a dead device is unlinked if its link has not changed since it was read',
     async ({ database, registry, clock }) => {
-      await registry.take([link(), link({ token: 'token-2' }), link({ token: 'token-3' }), link({ brand: '2' })])
-      const devices = (await registry.of('1', ['a'], lookUp)).get('a') as Device[]
+      await registry.storeEvents([link(), link({ token: 'token-2' }), link({ token: 'token-3' }), link({ brand: '2' })])
+      const devices = (await registry.findDevices('1', ['a'], lookUp)).get('a') as Device[]
       clock.now += 1_000
-      await registry.take([link({ token: 'token-2' }), link({ token: 'token-3', userId: 'b' })])
+      await registry.storeEvents([link({ token: 'token-2' }), link({ token: 'token-3', userId: 'b' })])
       await database.commit(registry.unlink(devices, 'fcm 404 UNREGISTERED'))
       assert.equal(await ownerOf(registry, '1', 'token-1'), 'nobody')
       assert.equal(await ownerOf(registry, '1', 'token-2'), 'a', 'linked again after it was read')
       assert.equal(await ownerOf(registry, '1', 'token-3'), 'b', 'moved after it was read')
       assert.equal(await ownerOf(registry, '2', 'token-1'), 'a')
-      const removed = await registry.removed({ brand: '1' })
+      const removed = await registry.listRemoved({ brand: '1' })
       assert.deepEqual(
         removed.map(({ token, why, removed_at, restorable }) => [token, why, removed_at, restorable]),
         [['token-1', 'fcm 404 UNREGISTERED', clock.now, 1]],
       )
-      assert.deepEqual(await registry.removed({ brand: '2' }), [])
+      assert.deepEqual(await registry.listRemoved({ brand: '2' }), [])
       clock.now += 1_000
-      assert.deepEqual(await registry.take([link()]), ['linked'], 'the user has installed the app again')
+      assert.deepEqual(await registry.storeEvents([link()]), ['linked'], 'the user has installed the app again')
     },
   )
 
   check('a link from before a removal that arrives after it takes effect', async ({ database, registry, clock }) => {
-    await registry.take([link()])
+    await registry.storeEvents([link()])
     const device = await onlyDevice(registry, '1', 'a')
     // Another process stamped the link before the removal, and the link arrives after it.
     clock.now += 5_000
     await database.commit(registry.unlink([device], 'gone'))
-    assert.deepEqual(await registry.take([link({ at: timestampOf(start + 1_000) })]), ['linked'])
+    assert.deepEqual(await registry.storeEvents([link({ at: timestampOf(start + 1_000) })]), ['linked'])
   })
 
   check('removed devices are restored by brand, reason, user and time, once', async ({ database, registry, clock }) => {
     const users = ['a', 'b', 'c', 'd']
     for (const brand of ['1', '2'])
-      await registry.take(
+      await registry.storeEvents(
         users.map((userId) => link({ brand, userId, token: `token of ${userId}`, kind: 'apns', app: 'x' })),
       )
-    const all = (brand: string) => registry.of(brand, users, lookUp)
+    const all = (brand: string) => registry.findDevices(brand, users, lookUp)
     const before = await all('1')
     for (const [i, why] of ['wrong topic', 'wrong topic', 'unregistered', 'wrong topic'].entries()) {
       clock.now = start + 10_000 * (i + 1)
@@ -536,7 +551,7 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       const { linkedAt: __, ...original } = (before.get(userId) as Device[])[0] as Device
       assert.deepEqual(rest, original)
     }
-    const listed = await registry.removed({ brand: '1' })
+    const listed = await registry.listRemoved({ brand: '1' })
     assert.ok(listed.every((row) => row.restored_at === clock.now && row.restorable === 0))
     // The devices are removed again and restored again.
     await database.commit(registry.unlink([...(await all('1')).values()].flat(), 'again'))
@@ -546,30 +561,34 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
 
   check('a restore does not undo a later logout, move or link', async ({ database, registry, clock }) => {
     const tokens = ['out', 'moved', 'again', 'gone']
-    await registry.take(tokens.map((token) => link({ token })))
+    await registry.storeEvents(tokens.map((token) => link({ token })))
     await database.commit(
-      registry.unlink((await registry.of('1', ['a'], lookUp)).get('a') as Device[], 'wrong project'),
+      registry.unlink((await registry.findDevices('1', ['a'], lookUp)).get('a') as Device[], 'wrong project'),
     )
     clock.now += 1_000
-    await registry.take([unlink({ token: 'out' }), link({ token: 'moved', userId: 'b' }), link({ token: 'again' })])
+    await registry.storeEvents([
+      unlink({ token: 'out' }),
+      link({ token: 'moved', userId: 'b' }),
+      link({ token: 'again' }),
+    ])
     const { linkedAt } = await onlyDevice(registry, '1', 'a')
     assert.equal(await registry.restore({ brand: '1' }), 1)
     assert.equal(await ownerOf(registry, '1', 'out'), 'nobody')
     assert.equal(await ownerOf(registry, '1', 'moved'), 'b')
     assert.deepEqual(await tokensOf(registry, '1', 'a'), ['again', 'gone'])
-    const again = (await registry.of('1', ['a'], lookUp)).get('a')?.find(({ token }) => token === 'again')
+    const again = (await registry.findDevices('1', ['a'], lookUp)).get('a')?.find(({ token }) => token === 'again')
     assert.equal(again?.linkedAt, linkedAt)
   })
 
   check('a logout that arrives after the restore of its device takes effect', async ({ database, registry, clock }) => {
-    await registry.take([link()])
+    await registry.storeEvents([link()])
     clock.now += 1_000
     await registry.remove([await onlyDevice(registry, '1', 'a')], 'wrong project')
     clock.now += 10_000
     assert.equal(await registry.restore({ brand: '1' }), 1)
-    assert.deepEqual(await registry.take([unlink({ at: timestampOf(start + 5_000) })]), ['unlinked'])
+    assert.deepEqual(await registry.storeEvents([unlink({ at: timestampOf(start + 5_000) })]), ['unlinked'])
     // The unlink of token-2 is stored while the restore is running.
-    await registry.take([link({ token: 'token-2' })])
+    await registry.storeEvents([link({ token: 'token-2' })])
     const device = await onlyDevice(registry, '1', 'a')
     await registry.remove([device], 'wrong project')
     const slow = createRegistry({
@@ -578,7 +597,7 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
         commit: database.commit,
         async read(op) {
           const rows = await database.read(op)
-          await registry.take([unlink({ token: 'token-2' })])
+          await registry.storeEvents([unlink({ token: 'token-2' })])
           return rows
         },
       },
@@ -589,21 +608,23 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
 
   check('any number of removals is listed in pages and restored', async ({ database, registry }) => {
     const tokens = Array.from({ length: 2_500 }, (_, i) => `t${i}`)
-    await registry.take(tokens.map((token) => link({ token })))
-    await database.commit(registry.unlink((await registry.of('1', ['a'], lookUp)).get('a') as Device[], 'storm'))
+    await registry.storeEvents(tokens.map((token) => link({ token })))
+    await database.commit(
+      registry.unlink((await registry.findDevices('1', ['a'], lookUp)).get('a') as Device[], 'storm'),
+    )
     const seen = new Set<string>()
-    for (let page = await registry.removed({ brand: '1' }, 700); page.length > 0; ) {
+    for (let page = await registry.listRemoved({ brand: '1' }, 700); page.length > 0; ) {
       for (const { token } of page) seen.add(token)
-      page = await registry.removed({ brand: '1' }, 700, page.at(-1))
+      page = await registry.listRemoved({ brand: '1' }, 700, page.at(-1))
     }
     assert.equal(seen.size, 2_500)
     assert.equal(await registry.restore({ brand: '1', why: 'storm' }), 2_500)
-    assert.equal((await registry.of('1', ['a'], lookUp)).get('a')?.length, 2_500)
+    assert.equal((await registry.findDevices('1', ['a'], lookUp)).get('a')?.length, 2_500)
   })
 
   check('if a user has more devices than the limit, the least recently linked device is removed', async (setup) => {
     const { registry, clock } = setup
-    const take = (over: Partial<DeviceEvent>) => registry.take([link(over)], [], 3)
+    const take = (over: Partial<DeviceEvent>) => registry.storeEvents([link(over)], [], 3)
     for (const token of ['t1', 't2', 't3']) {
       clock.now += 1_000
       await take({ token })
@@ -618,7 +639,7 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       't1 was linked again, so t2 is the least recently linked',
     )
     const late = link({ token: 't0', at: '2026-01-01T00:00:00' })
-    await registry.take([late], [], 3)
+    await registry.storeEvents([late], [], 3)
     assert.deepEqual(
       await tokensOf(registry, '1', 'a'),
       ['t1', 't3', 't4'],
@@ -627,13 +648,13 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     await take({ token: 't5', userId: 'b' })
     await take({ token: 't5', brand: '2' })
     assert.equal((await tokensOf(registry, '1', 'a')).length, 3, 'other users and brands do not count')
-    await registry.take(
+    await registry.storeEvents(
       ['t6', 't7', 't8', 't9'].map((token) => link({ token })),
       [],
       3,
     )
     assert.equal((await tokensOf(registry, '1', 'a')).length, 3)
-    const [removal] = await registry.removed({ brand: '1' })
+    const [removal] = await registry.listRemoved({ brand: '1' })
     assert.equal(removal?.why, 'replaced: the user has more than 3 devices')
     assert.equal(await registry.restore({ brand: '1' }), 0, 'the tokens of replaced devices are deleted')
   })
@@ -642,22 +663,22 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
     const { registry, database, clock } = setup
     const stored = async (): Promise<readonly string[]> =>
       (await database.read(op(selectTokens, [[]]))).map(({ token }) => token)
-    await registry.take([link({ token: 't1' }), link({ token: 't2' }), link({ token: 't3' })])
+    await registry.storeEvents([link({ token: 't1' }), link({ token: 't2' }), link({ token: 't3' })])
     clock.now += 1_000
-    await registry.take([link({ token: 't1', what: 'unlink' })])
+    await registry.storeEvents([link({ token: 't1', what: 'unlink' })])
     assert.deepEqual(await stored(), ['t2', 't3'], 'an unlink by the user')
     // An unlink may arrive before its link.
-    await registry.take([link({ token: 't4', what: 'unlink', at: '2026-06-01T10:00:09' })])
-    await registry.take([link({ token: 't4', at: '2026-06-01T10:00:08' })])
+    await registry.storeEvents([link({ token: 't4', what: 'unlink', at: '2026-06-01T10:00:09' })])
+    await registry.storeEvents([link({ token: 't4', at: '2026-06-01T10:00:08' })])
     assert.deepEqual(await stored(), ['t2', 't3'], 'a link that an earlier arrival ended')
-    const removed = (await registry.of('1', ['a'], lookUp)).get('a') ?? []
+    const removed = (await registry.findDevices('1', ['a'], lookUp)).get('a') ?? []
     await registry.remove(removed, 'unregistered')
     assert.deepEqual(await stored(), ['t2', 't3'], 'a removal that can be restored')
-    await registry.take([link({ token: 't2', what: 'unlink' })])
+    await registry.storeEvents([link({ token: 't2', what: 'unlink' })])
     assert.deepEqual(await stored(), ['t3'], 'an unlink by the user after the removal')
     assert.equal(await registry.restore({ brand: '1' }), 1)
     assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t3'])
-    await registry.remove((await registry.of('1', ['a'], lookUp)).get('a') ?? [], 'unregistered')
+    await registry.remove((await registry.findDevices('1', ['a'], lookUp)).get('a') ?? [], 'unregistered')
     await forgetRemovals(database, clock.now + 1)
     assert.deepEqual(await stored(), [], 'a removal that was forgotten')
   })
@@ -665,11 +686,11 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   check('a device that the limit removed is linked again by a newer link only', async (setup) => {
     const { registry } = setup
     const at = (second: number) => `2026-06-01T10:00:0${second}`
-    await registry.take([link({ token: 't1', at: at(1) }), link({ token: 't2', at: at(2) })], [], 1)
+    await registry.storeEvents([link({ token: 't1', at: at(1) }), link({ token: 't2', at: at(2) })], [], 1)
     assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t2'])
-    await registry.take([link({ token: 't1', at: at(1) })], [], 2)
+    await registry.storeEvents([link({ token: 't1', at: at(1) })], [], 2)
     assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t2'], 'the repeated link changes nothing')
-    await registry.take([link({ token: 't1', at: at(3) })], [], 2)
+    await registry.storeEvents([link({ token: 't1', at: at(3) })], [], 2)
     assert.deepEqual(await tokensOf(registry, '1', 'a'), ['t1', 't2'])
   })
 
@@ -678,7 +699,7 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   check(
     'old unlinks and the links that they ended are deleted, current links never',
     async ({ database, registry, clock }) => {
-      await registry.take([
+      await registry.storeEvents([
         link({ token: 'live', at: '2020-01-01T00:00:00' }),
         link({ token: 'ended' }),
         link({ token: 'moved' }),
@@ -686,18 +707,18 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
         link({ token: 'ended', brand: '2' }),
       ])
       clock.now += 1_000
-      await registry.take([
+      await registry.storeEvents([
         unlink({ token: 'ended' }),
         unlink({ token: 'never linked' }),
         unlink({ token: 'moved' }),
         unlink({ token: 'back' }),
       ])
       clock.now += 1_000
-      await registry.take([link({ token: 'moved', userId: 'b' }), link({ token: 'back' })])
+      await registry.storeEvents([link({ token: 'moved', userId: 'b' }), link({ token: 'back' })])
       clock.now += day
-      await registry.take([link({ token: 'later' })])
+      await registry.storeEvents([link({ token: 'later' })])
       clock.now += 1
-      await registry.take([unlink({ token: 'later' })])
+      await registry.storeEvents([unlink({ token: 'later' })])
 
       assert.equal(await forgetUnlinks(database, start), 0, 'no unlink is old enough')
       assert.ok((await forgetUnlinks(database, start + day)) > 0)
@@ -713,14 +734,18 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   check(
     'an unlink that is renewed while old unlinks are being deleted stays',
     async ({ database, registry, clock }) => {
-      await registry.take([link({ at: '2026-06-01T11:00:00' }), unlink({ token: 'other' }), unlink({ token: 'third' })])
-      await registry.take([unlink({ at: '2026-06-01T11:30:00' })])
+      await registry.storeEvents([
+        link({ at: '2026-06-01T11:00:00' }),
+        unlink({ token: 'other' }),
+        unlink({ token: 'third' }),
+      ])
+      await registry.storeEvents([unlink({ at: '2026-06-01T11:30:00' })])
       clock.now += 100 * day
       const slow: Database = {
         ...database,
         async read(op) {
           const rows = await database.read(op)
-          await registry.take([
+          await registry.storeEvents([
             unlink({ at: '2026-06-01T12:00:30' }),
             unlink({ token: 'other', at: '2026-06-01T12:00:30' }),
           ])
@@ -732,7 +757,7 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
       assert.equal(await ownerOf(registry, '1', 'other'), 'nobody')
       assert.equal(await ownerOf(registry, '1', 'token-1'), 'nobody')
       assert.deepEqual(
-        await registry.take([link({ at: '2026-06-01T12:00:00' })]),
+        await registry.storeEvents([link({ at: '2026-06-01T12:00:00' })]),
         ['none'],
         'a late link does not come back',
       )
@@ -740,10 +765,10 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   )
 
   check('removals are kept for 30 days, and cannot be restored afterwards', async ({ database, registry, clock }) => {
-    await registry.take([link()])
+    await registry.storeEvents([link()])
     await database.commit(registry.unlink([await onlyDevice(registry, '1', 'a')], 'gone'))
     clock.now += 30 * day + 1
-    assert.deepEqual(await registry.removed({ brand: '1' }), [])
+    assert.deepEqual(await registry.listRemoved({ brand: '1' }), [])
     assert.equal(await registry.restore({ brand: '1' }), 0)
     assert.equal(await forgetRemovals(database, start), 0)
     assert.equal(await forgetRemovals(database, start + 1), 1)

@@ -63,7 +63,7 @@ export function deviceTable(database: Database): DeviceTable {
   const table: DeviceTable = {
     name: 'table',
     answered: 0,
-    async of(brand, users) {
+    async findDevices(brand, users) {
       const rows = await database.read(
         op(
           selectByUsers,
@@ -73,7 +73,7 @@ export function deviceTable(database: Database): DeviceTable {
       table.answered++
       return Map.groupBy(rows.map(toDevice), (device) => device.userId)
     },
-    async holders(brand, tokens) {
+    async findHolders(brand, tokens) {
       const rows = await database.read(
         op(
           selectByTokens,
@@ -83,7 +83,7 @@ export function deviceTable(database: Database): DeviceTable {
       table.answered++
       return new Map(rows.map((row) => [row.token, toDevice(row)]))
     },
-    revoked({ brand, token, userId }) {
+    isRevoked({ brand, token, userId }) {
       const key = `${brand} ${token}`
       return holders.has(key) && holders.get(key) !== userId
     },

@@ -69,14 +69,14 @@ export function deviceBook(devices: readonly Device[]): DeviceBook {
     unlinked: new Set(),
     dropped: [],
     asked: [],
-    async of(brand, users) {
+    async findDevices(brand, users) {
       book.asked.push([brand, ...users])
       return Map.groupBy(
         book.devices.filter((each) => each.brand === brand && users.includes(each.userId)),
         (each) => each.userId,
       )
     },
-    async holders(brand, tokens) {
+    async findHolders(brand, tokens) {
       const found = new Map<string, Holder>()
       for (const token of tokens) {
         const holder = book.devices.find((each) => each.brand === brand && each.token === token)
@@ -85,7 +85,7 @@ export function deviceBook(devices: readonly Device[]): DeviceBook {
       }
       return found
     },
-    revoked: ({ brand, token }) => book.unlinked.has(`${brand} ${token}`),
+    isRevoked: ({ brand, token }) => book.unlinked.has(`${brand} ${token}`),
     unlink(devices, why) {
       for (const each of devices) book.dropped.push({ device: each, why })
       return []

@@ -26,9 +26,9 @@ import {
   forgetTallies,
   listBrakes,
   listOtherTallies,
-  putTallies,
   stopRemovals,
   type TallyRow,
+  upsertTallies,
 } from './tables.ts'
 
 export interface RemovalState {
@@ -172,7 +172,7 @@ export function createRemovalKeeper({
         rows.push([service, process, minute, sends, removals])
     }
     try {
-      await database.commit([op(putTallies, rows), op(forgetTallies, [[before]])], { durable: false })
+      await database.commit([op(upsertTallies, rows), op(forgetTallies, [[before]])], { durable: false })
     } catch (error) {
       for (const [, brake] of changed) brake.changed = true
       throw error

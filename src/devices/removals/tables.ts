@@ -61,8 +61,8 @@ export const listBrakes = statement<BrakeRow>({
     from removal_brakes order by service`,
 })
 
-export const putTallies = statement({
-  name: 'put_tallies',
+export const upsertTallies = statement({
+  name: 'upsert_tallies',
   columns: { service: 'text', process: 'text', minute: 'bigint', sends: 'bigint', removals: 'bigint' },
   text: (rows) => `
     insert into removal_tallies (service, process, minute, sends, removals)

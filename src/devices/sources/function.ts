@@ -25,11 +25,11 @@ export type FindHolders = (
 export function functionDevices(find: FindDevices, holders?: FindHolders, name = 'function'): DeviceSource {
   return {
     name,
-    async of(brand, userIds, look) {
+    async findDevices(brand, userIds, look) {
       if (userIds.length === 0) return new Map()
       return devicesFrom(name, brand, userIds, await find(brand, userIds, look))
     },
-    async holders(brand, tokens, look) {
+    async findHolders(brand, tokens, look) {
       if (!holders || tokens.length === 0) return new Map()
       return holdersFrom(name, brand, tokens, await holders(brand, tokens, look))
     },

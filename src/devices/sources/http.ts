@@ -59,11 +59,11 @@ export function httpDevices(options: HttpDevices): DeviceSource {
 
   return {
     name,
-    async of(brand, userIds, look) {
+    async findDevices(brand, userIds, look) {
       if (userIds.length === 0) return new Map()
       return devicesFrom(name, brand, userIds, await post(source, { brand, user_ids: userIds }, look))
     },
-    async holders(brand, tokens, look) {
+    async findHolders(brand, tokens, look) {
       if (holders === undefined || tokens.length === 0) return new Map()
       return holdersFrom(name, brand, tokens, await post(holders, { brand, tokens }, look))
     },

@@ -37,11 +37,11 @@ export function sqlDevices(options: SqlDevices): DeviceSource {
   const findByTokens = holders === undefined ? undefined : reader.prepare(requireParameter(holders, 'tokens'))
   return {
     name,
-    async of(brand, userIds, look) {
+    async findDevices(brand, userIds, look) {
       if (userIds.length === 0) return new Map()
       return devicesFrom(name, brand, userIds, await findByUsers(brand, userIds, look))
     },
-    async holders(brand, tokens, look) {
+    async findHolders(brand, tokens, look) {
       if (!findByTokens || tokens.length === 0) return new Map()
       return holdersFrom(name, brand, tokens, await findByTokens(brand, tokens, look))
     },

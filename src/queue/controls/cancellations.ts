@@ -37,7 +37,7 @@ export const findCancellation = (
 ): Cancellation | undefined => cancellations.find((each) => item.seq <= each.lastSeq && isSelected(each, item))
 
 const insertCancellations = statement({
-  name: 'cancel_waiting',
+  name: 'insert_cancellations',
   columns: {
     id: 'text',
     lane: 'text',

@@ -88,7 +88,7 @@ interface ScheduledRetries {
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { lane, handle, buffer, attempts, settleWriter, signal, lost, wake, pause, storeHold } = options
-  const ordered = lane.order === 'lane'
+  const oneAtATime = lane.order === 'lane'
   const byUser = lane.order === 'user'
   const blockedUsers = createBlockedUsers()
   const health = createProviderHealth(lane.retry)
@@ -107,7 +107,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let holdReason: WaitReason | undefined
   let alerted = false
   let lastError: Dispatcher['lastError']
-  /** An ordered lane starts no call before this time. */
+  /** A lane with one call at a time starts none before this time. */
   let blockedUntil = 0
   /** Limits a batch further. Halved when batches fail although a probe succeeded, doubled by each batch that succeeds. */
   let batchMax = Number.POSITIVE_INFINITY
@@ -117,8 +117,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const waitMs = Math.min(buffer.requeueDue(now) - now, running.endOverdueCalls(now))
     // A call keeps its place until its outcome is written, so a killed process repeats at most `concurrency` calls.
     while (
-      running.calls + settleWriter.unwritten < (ordered ? 1 : settings.concurrency) &&
-      settleWriter.size < (ordered ? 1 : maxUnsettled)
+      running.calls + settleWriter.unwritten < (oneAtATime ? 1 : settings.concurrency) &&
+      settleWriter.size < (oneAtATime ? 1 : maxUnsettled)
     ) {
       const next = takeNextCall(now)
       if ('waitMs' in next) return Math.min(waitMs, next.waitMs, running.endOverdueCalls(now))
@@ -178,7 +178,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     // One message is enough for a probe, and limits what is at risk if the answer is lost.
     const cut = byUser
       ? cutNextBatch(1, now)
-      : ordered
+      : oneAtATime
         ? { scanned: 1, skipped: [] }
         : cutUnsuspectedItem(buffer, health.deliveringCalls)
     return 'waitMs' in cut ? cut : { kind: 'probe', items: buffer.takeBatch(cut), full: false }
@@ -265,7 +265,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const [first] = items as [BufferedItem]
     // Another message must probe next: this message may itself be the cause.
     if (probe && byUser) buffer.requeueWithSimilar(items, (item) => orderingUser(item) === orderingUser(first))
-    else buffer.requeue(items, probe && !ordered ? 'end' : 'front')
+    else buffer.requeue(items, probe && !oneAtATime ? 'end' : 'front')
     requeueSplitParts()
   }
 
@@ -299,12 +299,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (splitParts.length > 0) buffer.requeue(splitParts.splice(0).reverse().flat(), 'front')
   }
 
-  /** Halves the batch, until the guilty message is alone. In an ordered lane, the next batch is half as large. */
+  /** Halves the batch, until the guilty message is alone. In a lane with one call at a time, the next batch is half as large. */
   function splitBatch(fatals: readonly FatalItem[]): void {
     const items = buffer.sift(fatals.map(({ item }) => item))
     noteError((fatals[0] as FatalItem).outcome.error)
     const half = Math.ceil(items.length / 2)
-    if (ordered || byUser) {
+    if (oneAtATime || byUser) {
       batchMax = half
       buffer.requeue(items, 'front')
     } else splitParts.push(...[items.slice(half), items.slice(0, half)].filter(({ length }) => length > 0))
@@ -342,7 +342,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         if (lane.keepFailed) attempts.add(item, outcome, clock.now())
         item.attempt++
       } else item.uncountedAttempts++
-      if (ordered) {
+      if (oneAtATime) {
         if (requeued.size === 0) blockedUntil = retryAt
         requeued.add(item)
       } else if (byUser) {

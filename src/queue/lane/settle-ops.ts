@@ -42,12 +42,12 @@ const range = { lane: 'text', due_at: 'bigint', first: 'bigint', last: 'bigint' 
 const within = 'w.lane = r.lane and w.due_at = r.due_at and w.seq between r.first and r.last'
 const deleteWaiting = {
   postgres: statement({
-    name: 'settle_waiting',
+    name: 'delete_settled_waiting',
     columns: range,
     text: (rows) => `delete from waiting w using ${rows} r where ${within}`,
   }),
   sqlite: statement({
-    name: 'settle_waiting',
+    name: 'delete_settled_waiting',
     columns: range,
     text: (rows) => `
       delete from waiting where (lane, due_at, seq) in

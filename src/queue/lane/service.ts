@@ -45,7 +45,11 @@ interface RunningSession {
 }
 
 /** While this process owns the lane, calls `handle` with batches and settles the outcomes. */
-export function serveLane({ database, division, readAhead }: QueueParts, lane: Lane, handle: LaneHandler): ServedLane {
+export function createLaneService(
+  { database, division, readAhead }: QueueParts,
+  lane: Lane,
+  handle: LaneHandler,
+): ServedLane {
   let current: RunningSession | undefined
   let unlisteners: (() => void)[] = []
 
