@@ -30,7 +30,7 @@ export function statusCommand(): Command {
 }
 
 const help = `
-Shows the messages as their operator reported them. docs/conversions.md defines delivered, displayed and clicked.
+Shows the messages as their operator reported them. docs/status.md defines delivered, displayed and clicked.
 
 Examples:
   bellwire status

@@ -241,7 +241,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     section(
       'Delivery status',
       String.raw`platform\.lanes\[\]\.status\.(?<name>[\w[\]]+)`,
-      'The statuses that the operator of a lane reports: delivered, displayed, clicked. See [conversions.md](conversions.md).',
+      'The statuses that the operator of a lane reports: delivered, displayed, clicked. See [The platform](status.md#the-platform).',
     ),
     section(
       'Calls to an operator',

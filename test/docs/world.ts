@@ -69,15 +69,6 @@ const pushProvider = `
 `
 
 const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) => Promise<void>>> = {
-  async 'docs/conversions.md'(shell) {
-    const ref = await deliver(shell, { id: 31, activity_id: 7, action_group_id: 8, action_id: 9 })
-    const status = { statuses: [{ push_id: ref, status: 'clicked' }] }
-    const headers = { authorization: `Bearer ${await tokenOf(shell, '1001')}` }
-    await ok(post(`${url(shell, 7001)}/app/status`, status, undefined, headers))
-    const shown = (): Promise<Answer> => get(`${url(shell, 7102)}/admin/messages?id=31`, keys.crm)
-    await until(async () => (await shown()).text.includes('"clicked"'), { withinMs: 20_000, awaited: 'its status' })
-  },
-
   async 'docs/devices.md'(shell, { operator, admin }) {
     // The operator of the stand-ins, which push.md has started.
     const token = `f1${'a'.repeat(150)}`
@@ -153,6 +144,12 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
   },
 
   async 'docs/status.md'(shell) {
+    const clicked = await deliver(shell, { id: 31, activity_id: 7, action_group_id: 8, action_id: 9 })
+    const status = { statuses: [{ push_id: clicked, status: 'clicked' }] }
+    const headers = { authorization: `Bearer ${await tokenOf(shell, '1001')}` }
+    await ok(post(`${url(shell, 7001)}/app/status`, status, undefined, headers))
+    const shown = (): Promise<Answer> => get(`${url(shell, 7102)}/admin/messages?id=31`, keys.crm)
+    await until(async () => (await shown()).text.includes('"clicked"'), { withinMs: 20_000, awaited: 'its status' })
     const ref = await deliver(shell, { id: 33, activity_id: 7, action_id: 9 })
     shell.replaced.set('019aa7c2-5f3e-7000-9c1b-0242ac120002', ref)
     shell.env.BASE_URL = url(shell, 7001)
