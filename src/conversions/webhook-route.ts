@@ -100,7 +100,7 @@ const authenticate = (secrets: readonly StatusSecret[], wrongSignatures: WrongKe
       throw unauthorized(`no lane of the brand in the address has a webhook secret, so the call cannot be signed`)
     if (wrongSignatures.isExhausted(addressOf(request.raw))) throw tooManyWrong()
     return candidates
-  })
+  }, 'anybody')
 
 /** @returns the secrets that signed the call */
 async function signersOf(

@@ -148,7 +148,7 @@ function subscriberAuthentication(access: AppAccess, wrongTokens: WrongTokens): 
       reply.header('www-authenticate', 'Bearer realm="app"')
       throw new HttpError(401, error.message)
     }
-  })
+  }, 'anybody')
 }
 
 interface WrongTokens {
@@ -204,7 +204,7 @@ const receiptAuthentication = ({ secrets }: AppAccess, wrongTokens: WrongTokens)
       throw new HttpError(401, 'send the receipt token of the payload, unchanged, as `Authorization: Bearer <token>`')
     demandJson(request)
     return receipt
-  })
+  }, 'anybody')
 
 /** A body without a content type is treated as JSON. */
 function demandJson(request: FastifyRequest): void {

@@ -9,30 +9,35 @@ export interface Authentication<Caller> {
   readonly callerOf: (request: FastifyRequest) => Caller
 }
 
-const authenticated = new WeakSet<FastifyRequest>()
+/** A partner has a key. Anybody may be a user, or may send what looks like a signed call. */
+export type CallerKind = 'partner' | 'anybody'
+
+const kinds = new WeakMap<FastifyRequest, CallerKind>()
 
 const known = new WeakSet<Socket>()
 
 /** Whether a request of the connection had a right key or token. */
 export const isKnown = (socket: Socket): boolean => known.has(socket)
 
-/** Whether the request has a right key, token or signature. */
-export const isAuthenticated = (request: FastifyRequest): boolean => authenticated.has(request)
+/** undefined: no route has authenticated the caller. */
+export const callerKind = (request: FastifyRequest): CallerKind | undefined => kinds.get(request)
 
 /**
  * @param authenticate returns the caller, or throws the error with which the request is answered
+ * @param kind of all callers of the route; the log only counts the refused requests of anybody
  * @example
  * const { onRequest, callerOf } = createAuthentication((request) => keyOf(request))
  * app.post('/orders', { onRequest }, async (request) => listOrders(callerOf(request)))
  */
 export function createAuthentication<Caller extends object>(
   authenticate: (request: FastifyRequest, reply: FastifyReply) => Caller | Promise<Caller>,
+  kind: CallerKind = 'partner',
 ): Authentication<Caller> {
   const callers = new WeakMap<FastifyRequest, Caller>()
   return {
     async onRequest(request, reply) {
       callers.set(request, await authenticate(request, reply))
-      authenticated.add(request)
+      kinds.set(request, kind)
       known.add(request.raw.socket)
     },
     callerOf(request) {

@@ -10,7 +10,7 @@ import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
 import { createIsProxy, isProxied, networkOf, trustConnection } from './address.ts'
 import { boundAnswers } from './answers.ts'
-import { isAuthenticated, isKnown } from './authentication.ts'
+import { callerKind, isKnown } from './authentication.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
 import { HttpError } from './http-error.ts'
 import { reportStranger, shownPath } from './refusals.ts'
@@ -105,8 +105,9 @@ function refuse(
     ...(cause !== undefined && { cause: causeText(cause) }),
     ...(counted && { counted }),
   }
-  // A refused scope or brand (403) is a mistake of a caller with a key.
-  if (counted || status === 403 || status >= 500 || isAuthenticated(request)) emit('request.refused', refused)
+  const caller = callerKind(request)
+  // A caller that is refused with 403 before its route knows it has a key without the scope or brand.
+  if (counted || caller === 'partner' || (caller === undefined && status === 403)) emit('request.refused', refused)
   else reportStranger(request.raw, refused)
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   return reply

@@ -1,4 +1,4 @@
-// The log of refused requests. Strangers can cause any number of them, so they are counted for each address.
+// The log of refused requests. Strangers and users can cause any number of them, so they are counted for each address.
 
 import type { IncomingMessage } from 'node:http'
 import { type Events, emit } from '../runtime/events.ts'
@@ -13,15 +13,14 @@ export function shownPath(url = ''): string {
   return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path
 }
 
-const countRefusal = summarizeRepeats(60_000, (address, count, request: { path: string; status: number }) =>
-  emit('requests.refused', { address, count, ...request }),
+type Refused = Events['request.refused']
+
+const countRefusal = summarizeRepeats(60_000, (address, count, { path, status, error, cause }: Refused) =>
+  emit('requests.refused', { address, count, path, status, error, ...(cause !== undefined && { cause }) }),
 )
 
-/** Reports a refused request of a caller without a right key or token. */
-export function reportStranger(
-  raw: Pick<IncomingMessage, 'socket' | 'headers'>,
-  refused: Events['request.refused'],
-): void {
+/** Reports a refused request of a user, or of a caller without a right key. */
+export function reportStranger(raw: Pick<IncomingMessage, 'socket' | 'headers'>, refused: Refused): void {
   emit('request.refused', { ...refused, counted: true })
-  countRefusal(networkOf(addressOf(raw)), { path: refused.path, status: refused.status })
+  countRefusal(networkOf(addressOf(raw)), refused)
 }

@@ -39,8 +39,8 @@ export interface Events {
     cause?: string
     counted?: true
   }
-  /** Requests without a right key or token, of one address; the path and the status of the latest. */
-  'requests.refused': { address: string; count: number; path: string; status: number }
+  /** Requests of users, or without a right key, of one address; path, status and error of the latest. */
+  'requests.refused': { address: string; count: number; path: string; status: number; error: string; cause?: string }
   'keys.refused': { address: string; count: number }
   /** Preflight requests of pages that may not call /app, with the origin of the latest. */
   'origins.refused': { origin: string; count: number }

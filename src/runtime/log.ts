@@ -101,7 +101,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'store.repeated': ['warn', 'group commit failed, repeated one caller at a time'],
   'request.refused': [byStatus, 'request refused'],
   'connections.refused': ['warn', 'connections refused: the limit of open connections is reached'],
-  'requests.refused': ['info', 'requests without a right key or token refused'],
+  'requests.refused': [byStatus, 'requests of users, or without a right key, refused'],
   'keys.refused': ['warn', 'requests refused: API key missing or wrong'],
   'origins.refused': ['info', 'a page was refused: its origin is not in app.origins'],
   'message.received': ['debug', 'messages received'],

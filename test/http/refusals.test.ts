@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { startLog } from '../../src/runtime/log.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { get, post, startOperator } from '../support/sides.ts'
@@ -17,8 +18,10 @@ async function start(t: TestContext) {
   return { url, lines }
 }
 
-test('refused requests of strangers are one log line for an address, with a short path', async (t) => {
+test('refused requests of strangers and of users are one log line for an address, with a short path', async (t) => {
   const { url, lines } = await start(t)
+  const token = await createSubscriberToken({ secret, brand: '1', userId: '1001', ttlSeconds: 600 })
+  const user = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const long = 'x'.repeat(12_000)
   const before = lines.length
   const junk = { authorization: 'Bearer junk' }
@@ -28,6 +31,7 @@ test('refused requests of strangers are one log line for an address, with a shor
     assert.equal((await fetch(`${url}/app/inbox`, { headers: junk })).status, 401)
     assert.equal((await fetch(`${url}/app/receipts`, { method: 'POST', headers: junk })).status, 401)
     assert.equal((await fetch(`${url}/app/inbox/%ff`)).status, 400)
+    assert.equal((await fetch(`${url}/app/inbox/mark`, { method: 'POST', headers: user, body: '[' })).status, 400)
     const socket = openRawSocket(t, url)
     socket.write('no HTTP\r\n\r\n')
     assert.equal(await socket.status(), 400)
