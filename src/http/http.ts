@@ -59,13 +59,18 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
       `${method} ${url} would read a body from any caller: give the route an onRequest hook that authenticates its callers`,
     )
   })
-  app.setErrorHandler((error, request, reply) =>
-    refuse(side, request, reply, asHttpError(error, request.routeOptions.bodyLimit, bodyBytes)),
-  )
+  app.setErrorHandler(async (error, request, reply) => {
+    const refusal = asHttpError(error, request.routeOptions.bodyLimit, bodyBytes)
+    if (refusal.status === 429 && callerKind(request) === 'anybody')
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, slowdownMs))
+    return refuse(side, request, reply, refusal)
+  })
   return app
 }
 
 const maxParamLength = 300
+/** A user that sends too many requests gets each refusal late, because a program that ignores them would take our processor time. */
+const slowdownMs = 1_000
 
 /** The error for a path that the router cannot match. */
 function unreadablePath({ code }: { readonly code: string }): HttpError {

@@ -1,5 +1,6 @@
 // GET /messages/status (row 24): the platform reads the statuses of its brands, page by page.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { limitOf, plainText } from '../contract/documents/described.ts'
@@ -8,6 +9,7 @@ import { mostCursor, StatusPage, statusPageJson } from '../contract/status-page.
 import { mostStatusRecords } from '../contract/status-record.ts'
 import { HttpError } from '../http/http-error.ts'
 import { addRoute, type Route } from '../http/route.ts'
+import { clock } from '../runtime/clock.ts'
 import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import type { StatusPages } from '../status/pages.ts'
 import { authentication } from './authenticate.ts'
@@ -25,6 +27,9 @@ const gone =
 
 /** Polls of one key wait for each other: a platform has a poller for each of its lanes. Further polls are refused. */
 const mostWaitingPolls = 4
+/** A poll takes milliseconds of the process. So that the polls of a key take at most a quarter of its time, a rest follows each. */
+const restPerMs = 3
+const longestRestMs = 50
 
 /** @returns the description of the route, for the documents */
 export function statusRoutes(
@@ -54,17 +59,29 @@ export function statusRoutes(
   return route
 }
 
-/** Runs the polls of a key one at a time. @throws HttpError 503 if too many of them wait already */
+/** Runs the polls of a key one at a time, with rests between them. @throws HttpError 503 if too many of them wait already */
 function runPollsInTurn(): <T>(key: ApiKey, poll: () => Promise<T>) => Promise<T> {
   const serialize = serializeByKey()
   const open = new Map<string, number>()
+  const restsUntil = new Map<string, number>()
+  const pollAfterRest = async <T>(name: string, poll: () => Promise<T>): Promise<T> => {
+    const restMs = (restsUntil.get(name) ?? 0) - clock.monotonic()
+    if (restMs > 0) await sleep(restMs)
+    const began = clock.monotonic()
+    try {
+      return await poll()
+    } finally {
+      const now = clock.monotonic()
+      restsUntil.set(name, now + Math.min(longestRestMs, restPerMs * (now - began)))
+    }
+  }
   return async ({ name }, poll) => {
     const others = open.get(name) ?? 0
     if (others > mostWaitingPolls)
       throw new HttpError(503, `the key ${name} has ${others} polls under way already: send one at a time`, 1)
     open.set(name, others + 1)
     try {
-      return await serialize(name, poll)
+      return await serialize(name, () => pollAfterRest(name, poll))
     } finally {
       const left = (open.get(name) as number) - 1
       if (left > 0) open.set(name, left)

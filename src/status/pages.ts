@@ -34,8 +34,8 @@ export type StatusPageRead =
 export const firstCursor = '0.0'
 /** A poll assigns numbers until its page is full, at most for this time. */
 const assigningMs = 2_000
-/** Statuses that get their numbers in one commit. */
-const numbersPerCommit = 10_000
+/** Statuses that get their numbers in one commit. With SQLite, other requests wait for it. */
+const numbersPerCommit = 2_000
 
 /** @example const page = await createStatusPages(database).read(['1'], undefined, 1_000) */
 export function createStatusPages(database: Pick<Database, 'read' | 'commit'>): StatusPages {

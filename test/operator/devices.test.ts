@@ -7,6 +7,7 @@ import { deviceId } from '../../src/devices/identity.ts'
 import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
 import type { DeviceAnswer } from '../../src/providers/push-service.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import { on } from '../../src/runtime/events.ts'
 import { subscription } from '../devices/subscription.ts'
 import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
@@ -193,6 +194,24 @@ test('an app changes ten devices in a minute', async (t) => {
   assert.equal((await link(ten)).status, 200)
   assert.equal((await link([fcm('t-10')])).status, 429)
   assert.equal((await link([...ten, fcm('t-10')])).status, 400)
+})
+
+test('a user that sends too many changes gets each refusal a second late', async (t) => {
+  const { url } = await startOperator(t, { app, adminKeys, deviceLimits: { appPerMinute: 1 } })
+  const one = await bearer('1')
+  const link = (token: string) => post(`${url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, one)
+  assert.equal((await link('a')).status, 200)
+  const answers: (() => void)[] = []
+  t.mock.method(clock, 'setTimeout', (answer: () => void, ms: number) => {
+    if (ms === 1_000) answers.push(answer)
+    return setTimeout(() => {}, 0)
+  })
+  let answered = false
+  const refused = link('b').finally(() => (answered = true))
+  await until(() => answers.length === 1, { awaited: 'the refusal waits' })
+  assert.equal(answered, false)
+  answers[0]?.()
+  assert.equal((await refused).status, 429)
 })
 
 test('a token of FCM has at most 512 characters, of APNs 400, a PushSubscription 4,096', async (t) => {

@@ -5,6 +5,8 @@ import type { Attack } from './attacks.ts'
 import { assertRemovalsGoOn } from './observe.ts'
 
 const users = 120
+/** The default concurrency of a platform's lane. */
+const concurrency = 4
 let created = 0
 
 export const madeUpTokens: Attack = {
@@ -22,8 +24,8 @@ export const madeUpTokens: Attack = {
       const { status, text } = await target.push('1', user)
       assert.ok(status >= 400 && status < 500, `a push was answered ${status}: ${text}`)
     }
-    for (let from = 0; from < users; from += 20)
-      await Promise.all(Array.from({ length: 20 }, (_, i) => attack(_, from + i)))
+    for (let from = 0; from < users; from += concurrency)
+      await Promise.all(Array.from({ length: concurrency }, (_, i) => attack(_, from + i)))
     await assertRemovalsGoOn(target)
   },
 }
