@@ -1,4 +1,4 @@
-// docs/checks.md and the schema of the report are printed from the code; docs/testing-your-own.md shows every setting of a preparation.
+// docs/checks.md and the schema of the report are printed from the code; docs/test-operator.md and docs/test-platform.md show every setting of a preparation.
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -40,10 +40,12 @@ test('every check names sections of the interface, and rows of docs/open-points.
   }
 })
 
-/** Writes the files that docs/testing-your-own.md shows. @returns their paths: of an operator, of a platform */
+/** Writes the files that the pages of tests show. @returns their paths: of an operator, of a platform */
 async function shownFiles(t: TestContext): Promise<readonly string[]> {
   const folder = await temporary(t)
-  const shown = [...(await read('testing-your-own.md')).matchAll(/```yaml\n([\s\S]*?)```/g)]
+  const shown = [
+    ...`${await read('test-operator.md')}${await read('test-platform.md')}`.matchAll(/```yaml\n([\s\S]*?)```/g),
+  ]
   return Promise.all(
     shown.map(async ([, yaml = ''], place) => {
       const file = join(folder, `check-${place}.yaml`)
@@ -53,7 +55,7 @@ async function shownFiles(t: TestContext): Promise<readonly string[]> {
   )
 }
 
-test('the files of docs/testing-your-own.md are accepted, and have every setting', async (t) => {
+test('the files of docs/test-operator.md and docs/test-platform.md are accepted, and have every setting', async (t) => {
   const [operator = '', platform = '', ...others] = await shownFiles(t)
   const preparation: Preparation = await readPreparation(operator)
   assert.deepEqual(Object.keys(preparation).toSorted(), Object.keys(preparationTable.settings).toSorted())

@@ -84,11 +84,6 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     await writeFile(join(shell.folder, 'tokens.csv'), `user_id,token\n1003,${token}\n`)
   },
 
-  async 'docs/fake-platform.md'(shell) {
-    shell.replaced.set('127.0.0.1:8080', url(shell, 7001).slice('http://'.length))
-    shell.replaced.set('my-operator-key', keys.send)
-  },
-
   async 'docs/go-live.md'(shell) {
     shell.replaced.set('/etc/bellwire.yaml', 'bellwire.yaml')
     shell.env.BELLWIRE_OPERATOR_PUBLIC_URL = 'https://push.operator.example/api'
@@ -165,17 +160,27 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     shell.replaced.set('operator-api operator.example', `operator-api ${url(shell, 7001).slice('http://'.length)}`)
   },
 
-  async 'docs/testing-your-own.md'(shell) {
-    shell.env.CRM_KEY = keys.crm
+  async 'docs/test-operator.md'(shell) {
+    shell.replaced.set('127.0.0.1:8080', url(shell, 7001).slice('http://'.length))
+    shell.replaced.set('my-operator-key', keys.send)
     shell.replaced.set('BELLWIRE_KEY=…', `BELLWIRE_KEY=${keys.send}`)
     shell.replaced.set('https://operator.example/api', url(shell, 7001))
     shell.replaced.set('https://operator.example', url(shell, 7001))
     shell.replaced.set('/run/secrets/operator-key', join(shell.folder, 'key'))
-    // A run takes minutes; test/checker and test/cli run them. The plan needs all options, and is refused if it is too large.
-    for (const side of ['operator', 'platform']) shell.replaced.set(`check ${side}`, `check ${side} --dry-run`)
+    onlyPlan(shell, 'operator')
     await writeFile(join(shell.folder, 'key'), keys.send)
-    await writeFile(join(shell.folder, 'check.yaml'), shell.here(blockOf('docs/testing-your-own.md', 'yaml')))
+    await writeFile(join(shell.folder, 'check.yaml'), shell.here(blockOf('docs/test-operator.md', 'yaml')))
   },
+
+  async 'docs/test-platform.md'(shell) {
+    shell.env.CRM_KEY = keys.crm
+    onlyPlan(shell, 'platform')
+  },
+}
+
+/** A run takes minutes; test/checker and test/cli run them. The plan needs all options, and is refused if it is too large. */
+function onlyPlan({ replaced }: Shell, side: string): void {
+  replaced.set(`check ${side}`, `check ${side} --dry-run`)
 }
 
 interface Addresses {

@@ -69,7 +69,7 @@ export function checkOperatorCommand(): Command {
 
 const help = `
 Sends messages to the named users only, after it has said how many. All of them have bellwire-check in their trigger_hash.
-docs/testing-your-own.md leads from nothing to a green report; docs/checks.md lists all checks.
+docs/test-operator.md leads from nothing to a green report; docs/checks.md lists all checks.
 
 Exit codes: 0 all required checks passed, 1 a required check failed, 2 could not run, or a required check could not be judged.
 

@@ -1,4 +1,4 @@
-// The file of `bellwire check platform --file`. Each setting has the name of its option. docs/testing-your-own.md shows a file with every
+// The file of `bellwire check platform --file`. Each setting has the name of its option. docs/test-platform.md shows a file with every
 // setting.
 
 import { ruleSets } from '../../checker/check.ts'

@@ -72,7 +72,7 @@ export function checkPlatformCommand(): Command {
 const help = `
 Point the platform to this command, as its operator. It writes files with one activity request record in each line, one for each step.
 With --enqueue-command it has them sent by itself; otherwise it asks you to enqueue each file. All records have bellwire-check in their
-trigger_hash. No message reaches a person. docs/testing-your-own.md has the whole way; docs/checks.md lists all checks.
+trigger_hash. No message reaches a person. docs/test-platform.md has the whole way; docs/checks.md lists all checks.
 
 Exit codes: 0 all required checks passed, 1 a required check failed, 2 could not run, or a required check could not be judged.
 

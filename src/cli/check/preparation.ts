@@ -1,4 +1,4 @@
-// The file of `bellwire check operator --file`: the address of the operator and what a person prepared. docs/testing-your-own.md
+// The file of `bellwire check operator --file`: the address of the operator and what a person prepared. docs/test-operator.md
 // shows one with every setting.
 
 import { ruleSets } from '../../checker/check.ts'
