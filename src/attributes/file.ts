@@ -3,6 +3,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { sleep } from '../runtime/sleep.ts'
 import type { AttributeSource, Field } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 import { findShrinkage, holdsInEither } from './shrunk-list.ts'
@@ -98,7 +99,7 @@ export async function fileSource(
         await reading
       } else if (changingForMs > restlessMs) throw new Error(`${path} has been changing for a minute: write it at once`)
       else if (changingForMs > waitMs && last) break
-      else await new Promise<void>((resolve) => void clock.setTimeout(resolve, restMs / 6))
+      else await sleep(restMs / 6)
     }
     if (held) await checkConfirmation(held)
     return last

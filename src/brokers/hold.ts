@@ -3,6 +3,7 @@
 import { retryIn } from '../runtime/backoff.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { sleep } from '../runtime/sleep.ts'
 import type { ConsumerStatus, Received, Take } from './consumer.ts'
 import { messageOf } from './reasons.ts'
 
@@ -80,18 +81,4 @@ export function createHold(channel: string): Hold {
       }
     },
   }
-}
-
-/** Waits; resolves early if the signal aborts. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = clock.setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-    if (signal.aborted) end()
-  })
 }

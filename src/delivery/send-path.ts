@@ -8,6 +8,7 @@ import { clock } from '../runtime/clock.ts'
 import { emit, hasListeners } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { messageOf } from '../runtime/message-of.ts'
+import { sleep } from '../runtime/sleep.ts'
 import { createTransientMap, type TransientMap } from '../runtime/transient-map.ts'
 import type { Database } from '../store/database.ts'
 import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
@@ -213,7 +214,7 @@ class Path implements SendPath {
   async #awaitOtherProcess(work: Work, until: number): Promise<void> {
     if (clock.monotonic() >= until)
       return this.#answer(work, refuseFatal('in_flight_elsewhere', { retryAfterMs: otherProcess.waitMs }))
-    await new Promise<void>((resolve) => clock.setTimeout(resolve, otherProcess.everyMs))
+    await sleep(otherProcess.everyMs)
     return this.#claim([work])
   }
 

@@ -1,3 +1,4 @@
+import { sleep } from '../runtime/sleep.ts'
 import { brands, hasExcludedThemselves } from './cast.ts'
 import { createClients } from './clients.ts'
 import { createJournal } from './journal.ts'
@@ -98,16 +99,4 @@ function nextSample(records: ReturnType<typeof createRecords>): Sample {
 
 function pickRandom<Item>(items: readonly Item[]): Item {
   return items[Math.floor(Math.random() * items.length)] as Item
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done)
-  })
 }

@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { originOf } from '../runtime/origin-of.ts'
+import { sleep } from '../runtime/sleep.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
 import { createIsProxy, isProxied, networkOf, trustConnection } from './address.ts'
@@ -61,8 +62,7 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   })
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = asHttpError(error, request.routeOptions.bodyLimit, bodyBytes)
-    if (refusal.status === 429 && callerKind(request) === 'anybody')
-      await new Promise<void>((resolve) => void clock.setTimeout(resolve, slowdownMs))
+    if (refusal.status === 429 && callerKind(request) === 'anybody') await sleep(slowdownMs)
     return refuse(side, request, reply, refusal)
   })
   return app

@@ -1,6 +1,5 @@
 // GET /messages/status (row 24): the platform reads the statuses of its brands, page by page.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { limitOf, plainText } from '../contract/documents/described.ts'
@@ -11,6 +10,7 @@ import { HttpError } from '../http/http-error.ts'
 import { addRoute, type Route } from '../http/route.ts'
 import { clock } from '../runtime/clock.ts'
 import { serializeByKey } from '../runtime/serialize-by-key.ts'
+import { sleep } from '../runtime/sleep.ts'
 import type { StatusPages } from '../status/pages.ts'
 import { authentication } from './authenticate.ts'
 import type { ApiKey } from './options.ts'

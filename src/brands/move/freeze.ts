@@ -13,6 +13,7 @@ import {
 import { lockOwners, readOwnedLanes } from '../../queue/owners/lane-owners.ts'
 import { divisionTopic } from '../../queue/wake-topics.ts'
 import { clock } from '../../runtime/clock.ts'
+import { sleep } from '../../runtime/sleep.ts'
 import type { BrandTable } from '../../store/brand-table.ts'
 import type { Database } from '../../store/database.ts'
 import { fromRows } from './brand-rows.ts'
@@ -120,5 +121,3 @@ export async function inTransaction<Result>(client: pg.Client, run: () => Promis
 export async function wakeOwners(database: Database): Promise<void> {
   await database.commit([database.wake(divisionTopic)])
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => void clock.setTimeout(resolve, ms))
