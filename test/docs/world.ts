@@ -124,6 +124,13 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     await writeFile(join(shell.cwd, 'bellwire.yaml'), blockOf('docs/start.md', 'yaml'))
   },
 
+  async 'npx bellwire platform'(shell, { operator }) {
+    shell.cwd = join(shell.folder, 'first')
+    const [, , block = ''] = read('docs/start.md').split('```yaml\n')
+    const file = block.slice(0, block.indexOf('```')).replaceAll('http://127.0.0.1:7001', operator)
+    await writeFile(join(shell.cwd, 'platform.yaml'), file)
+  },
+
   async 'docs/lanes.md'(shell) {
     for (const [id, user_id, activity_id, action_id] of [
       [41, '1002', 7, 9],
