@@ -25,12 +25,24 @@ export interface AdminRoute<
 }
 
 /** A route without its place: routes.ts gives it method, path and scope. */
-export type AdminHandler = Omit<AdminRoute, 'method' | 'url' | 'scope'>
+export type AdminHandler<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> = Omit<AdminRoute<Params, Query, Body, Answer>, 'method' | 'url' | 'scope'>
 
-/** Types the handler of a route by the route's schemas. */
-export const adminRoute = <Params extends TObject, Query extends TObject, Body extends TSchema, Answer extends TSchema>(
-  route: Omit<AdminRoute<Params, Query, Body, Answer>, 'method' | 'url' | 'scope'>,
-): AdminHandler => route
+/** Types the handler of a route, and the calls of its clients, by the route's schemas. */
+export const adminRoute = <
+  Params extends TObject = TObject<Empty>,
+  Query extends TObject = TObject<Empty>,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+>(
+  route: AdminHandler<Params, Query, Body, Answer>,
+): AdminHandler<Params, Query, Body, Answer> => route
+
+type Empty = Record<never, never>
 
 const smallBody = 256 * 1024
 

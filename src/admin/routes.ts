@@ -24,7 +24,7 @@ import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
-import type { AdminHandler, AdminRoute } from './route.ts'
+import type { AdminHandler } from './route.ts'
 import { subscriberTokenRoute } from './subscriber-tokens.ts'
 
 /** The parts that the routes of both sides need. */
@@ -65,7 +65,7 @@ export interface PlatformParts extends SharedParts {
   readonly app: boolean
 }
 
-export function operatorRoutes(parts: OperatorParts): readonly AdminRoute[] {
+export function operatorRoutes(parts: OperatorParts) {
   const messages = operatorMessageRoutes(parts)
   const changes = deviceChangeRoutes({ registry: parts.registry, ...parts.deviceChecks })
   const tokens = subscriberTokenRoute({
@@ -88,7 +88,7 @@ export function operatorRoutes(parts: OperatorParts): readonly AdminRoute[] {
   ]
 }
 
-export function platformRoutes(parts: PlatformParts): readonly AdminRoute[] {
+export function platformRoutes(parts: PlatformParts) {
   const { databaseOf, crmOf, crms } = parts
   const records = enqueueRoutes(parts.queue, parts.enqueue)
   const messages = platformMessageRoutes({ databaseOf, queue: parts.queue, lanes: parts.messageLanes })
@@ -131,7 +131,7 @@ export function platformRoutes(parts: PlatformParts): readonly AdminRoute[] {
   ]
 }
 
-function removalsIn({ removals }: SharedParts): readonly AdminRoute[] {
+function removalsIn({ removals }: SharedParts) {
   if (!removals) return []
   const { list, confirm } = removalRoutes(removals)
   return [
@@ -140,12 +140,12 @@ function removalsIn({ removals }: SharedParts): readonly AdminRoute[] {
   ]
 }
 
-function devicesIn(registryOf: (brand: string) => Registry): readonly AdminRoute[] {
+function devicesIn(registryOf: (brand: string) => Registry) {
   const { list, listRemoved } = deviceRoutes(registryOf)
   return [route('GET', '/admin/devices', 'read', list), route('GET', '/admin/devices/removed', 'read', listRemoved)]
 }
 
-function queueIn(parts: SharedParts): readonly AdminRoute[] {
+function queueIn(parts: SharedParts) {
   const failed = failedRoutes(parts.queue)
   const cancellations = cancellationRoutes(parts)
   const lanes = laneRoutes(parts)
@@ -167,9 +167,9 @@ function queueIn(parts: SharedParts): readonly AdminRoute[] {
   ]
 }
 
-const route = (method: 'GET' | 'POST', url: string, scope: Scope, handler: AdminHandler): AdminRoute => ({
-  method,
-  url,
-  scope,
-  ...handler,
-})
+const route = <Method extends 'GET' | 'POST', Url extends string, Handler extends AdminHandler>(
+  method: Method,
+  url: Url,
+  scope: Scope,
+  handler: Handler,
+) => ({ method, url, scope, ...handler })

@@ -5,6 +5,7 @@ import { phraseCount } from '../runtime/phrase-count.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
+import { print } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { sizeOf } from './size-of.ts'
@@ -14,7 +15,6 @@ interface ImportOptions extends Addressed {
   readonly brand: string
   readonly format?: 'ndjson' | 'csv'
   readonly asOf?: string
-  readonly json?: true
 }
 
 export function attributesCommand(): Command {
@@ -24,11 +24,7 @@ export function attributesCommand(): Command {
 }
 
 function importCommand(): Command {
-  return withAddress(
-    new Command('import'),
-    'platform',
-    'a key with the scope manage; default: the first such key of the configuration',
-  )
+  return withAddress(new Command('import'), 'platform', ['manage'], '2min')
     .description('import users and their attributes')
     .requiredOption('-f, --file <file>', 'CSV with a first line of names, or NDJSON; - reads standard input')
     .addOption(new Option('--brand <number>', 'the brand of the users').argParser(brandNumber).makeOptionMandatory())
@@ -57,37 +53,28 @@ async function importAttributes(options: ImportOptions): Promise<number> {
   const format = options.format ?? formatOf(file)
   const bytes = file === '-' ? undefined : await sizeOf(file)
   const progress = createProgress(process.stderr)
-  const query = options.asOf === undefined ? '' : `?as_of=${encodeURIComponent(options.asOf)}`
-  const runImport = (client: Client) =>
+  const runImport = (client: Client<'platform'>) =>
     importFile({
       stream: file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 }),
       format,
-      path: `/admin/attributes/${options.brand}${query}`,
+      to: { params: { brand: options.brand }, query: { as_of: options.asOf } },
       client,
       onProgress: (read, users) => progress.show('importing', read, bytes, phraseCount(users, 'user')),
     })
   try {
-    const summary = await withSide(
-      'platform',
-      options,
-      {
-        scopes: ['manage'],
-        notify: progress.print,
-        retryHint: 'It is safe to import the same file again later',
-        interrupted: 'interrupted; import the same file again to continue',
-      },
-      runImport,
-    )
+    const summary = await withSide('platform', options, ['manage'], runImport, {
+      notify: progress.print,
+      retryHint: 'It is safe to import the same file again later',
+      interrupted: 'interrupted; import the same file again to continue',
+    })
     progress.end()
     const { users, changed, refused_count, refused } = summary
-    console.log(
-      options.json
-        ? JSON.stringify(summary)
-        : [
-            `${file}: ${phraseCount(users, 'user')}, ${changed.toLocaleString('en')} changed`,
-            ...(refused_count > 0 ? [`  refused ${refused_count.toLocaleString('en')}`] : []),
-            ...refused.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
-          ].join('\n'),
+    print(options, summary, () =>
+      [
+        `${file}: ${phraseCount(users, 'user')}, ${changed.toLocaleString('en')} changed`,
+        ...(refused_count > 0 ? [`  refused ${refused_count.toLocaleString('en')}`] : []),
+        ...refused.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
+      ].join('\n'),
     )
     return refused_count > 0 ? exit.failed : exit.ok
   } finally {

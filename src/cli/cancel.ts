@@ -1,23 +1,18 @@
 // A client of the platform's /admin: cancels waiting messages by filter, after a preview.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, Option } from 'commander'
 import { phraseCount } from '../runtime/phrase-count.ts'
-import { type Client, sleep } from './client.ts'
+import type { Client } from './client.ts'
 import { confirm } from './confirm.ts'
 import { CliError, exit } from './exit.ts'
-import {
-  type LaneCommandOptions,
-  type Targeted,
-  targetOf,
-  withPlatform,
-  withPlatformClient,
-  withTarget,
-} from './lanes/platform-client.ts'
+import { type Targeted, targetOf, withTarget } from './lanes/target.ts'
 import { moment } from './moment.ts'
-import { toJson } from './output.ts'
+import { print } from './output.ts'
+import { withAnswer, withSide } from './running-side.ts'
 
-interface CancelOptions extends LaneCommandOptions, Targeted {
+interface CancelOptions extends Targeted {
   readonly activity?: string
   readonly action?: string
   readonly user?: string
@@ -30,7 +25,7 @@ interface CancelOptions extends LaneCommandOptions, Targeted {
 }
 
 export function cancelCommand(): Command {
-  return withPlatform(withTarget(new Command()), 'manage')
+  return withAnswer(withTarget(new Command()), 'platform', 'manage')
     .option('--activity <id>', 'only the messages of this activity_id')
     .option('--action <id>', 'only the messages of this action_id')
     .option('--user <id>', 'only the messages to this user')
@@ -46,17 +41,16 @@ export function cancelCommand(): Command {
       if (!preview && reason === undefined)
         throw new CliError(exit.usage, 'add --reason TEXT, or --preview to only count')
       const filter = filterOf(lane, options)
-      await withPlatformClient(options, 'manage', async (client, signal) => {
+      const work = async (client: Client<'platform'>, signal: AbortSignal): Promise<void> => {
         const count = await countMessages(client, filter)
-        if (preview)
-          return console.log(options.json ? toJson({ count }) : `${phraseCount(count, 'message')} would be cancelled.`)
+        if (reason === undefined || preview)
+          return print(options, { count }, () => `${phraseCount(count, 'message')} would be cancelled.`)
         if (count > 0 && !options.yes) await confirm(`Cancel ${phraseCount(count, 'message')}?`)
         const cancelled = await cancel(client, { ...filter, reason, id: randomUUID() }, signal)
-        console.log(
-          options.json
-            ? JSON.stringify({ cancelled })
-            : `${phraseCount(cancelled, 'message')} cancelled: see Failed Actions.`,
-        )
+        print(options, { cancelled }, () => `${phraseCount(cancelled, 'message')} cancelled: see Failed Actions.`)
+      }
+      await withSide('platform', options, ['manage'], work, {
+        interrupted: 'interrupted; bellwire lanes shows the state of the lanes',
       })
     })
 }
@@ -83,21 +77,14 @@ function filterOf(lane: string | undefined, options: CancelOptions) {
   return { ...targetOf(lane, options), ...filter, ...(all && { all }) }
 }
 
-async function countMessages(client: Client, filter: object): Promise<number> {
+async function countMessages(client: Client<'platform'>, filter: ReturnType<typeof filterOf>): Promise<number> {
   let count = 0
   for (let after: string | undefined; ; ) {
-    const { answer } = await client.post('/admin/lanes/cancel/preview', JSON.stringify({ ...filter, after }))
-    const page = answer as { readonly count: number; readonly next?: string }
+    const page = await client.call('POST /admin/lanes/cancel/preview', { body: { ...filter, after } })
     count += page.count
     if (page.next === undefined) return count
     after = page.next
   }
-}
-
-interface Listed {
-  readonly id: string
-  readonly cancelled: number
-  readonly done_at?: number
 }
 
 const pollMs = 300
@@ -105,15 +92,13 @@ const pollMs = 300
 const mostWaitMs = 600_000
 
 async function cancel(
-  client: Client,
-  body: { readonly id: string; readonly reason: string | undefined },
+  client: Client<'platform'>,
+  body: ReturnType<typeof filterOf> & { readonly id: string; readonly reason: string },
   signal: AbortSignal,
 ): Promise<number> {
-  await client.post('/admin/lanes/cancel', JSON.stringify(body))
+  const { id } = await client.call('POST /admin/lanes/cancel', { body })
   for (const end = Date.now() + mostWaitMs; ; ) {
-    const { cancellations } = (await client.get(`/admin/lanes/cancellations?id=${body.id}`)) as {
-      cancellations: Listed[]
-    }
+    const { cancellations } = await client.call('GET /admin/lanes/cancellations', { query: { id } })
     const cancelled = cancellations.reduce((sum, each) => sum + each.cancelled, 0)
     if (cancellations.every(({ done_at: doneAt }) => doneAt !== undefined)) return cancelled
     if (Date.now() > end)
@@ -121,6 +106,6 @@ async function cancel(
         exit.failed,
         `${phraseCount(cancelled, 'message')} cancelled so far; the platform continues: GET /admin/lanes/cancellations shows it`,
       )
-    await sleep(pollMs, signal)
+    await sleep(pollMs, undefined, { signal })
   }
 }

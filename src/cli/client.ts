@@ -1,11 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { apiKeyHeaders } from '../contract/endpoints.ts'
 import { createCaller, type OpenAnswer } from '../http-client/caller.ts'
+import {
+  type AnswerOf,
+  type AnyRequest,
+  type Requested,
+  type RequestOf,
+  type RouteName,
+  type SideName,
+  type WrittenRequest,
+  writeRequest,
+} from './calls.ts'
 import { CliError, exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 
 /** The called side, as error messages describe it. */
 export interface Peer {
-  readonly side: 'platform' | 'operator' | 'server'
+  readonly side: SideName | 'server'
   /** The required key: 'platform.keys with the scopes enqueue and read'. */
   readonly key: string
   /** Advice for the user after the client gave up. */
@@ -24,12 +35,16 @@ export interface ClientOptions {
   readonly notify: (text: string) => void
 }
 
-export interface Client {
-  /** Retries until there is an answer, so the request must be idempotent. @returns the answer and the number of attempts */
-  post(path: string, body: string | Buffer, type?: string): Promise<{ readonly answer: unknown; readonly sent: number }>
-  get(path: string): Promise<unknown>
+/** A client of /admin of a running side. Without a side: of either. */
+export interface Client<Side extends SideName = SideName> {
+  /** Retries until there is an answer, so the request must be idempotent. */
+  call<Name extends RouteName<Side>>(name: Name, ...request: Requested<Side, Name>): Promise<AnswerOf<Side, Name>>
   /** Passes on the body of an answer as it arrives. Retries only until the first byte: afterwards a lost connection is an error. */
-  download(path: string, write: (chunk: Buffer) => Promise<void>): Promise<void>
+  download<Name extends RouteName<Side>>(
+    name: Name,
+    request: RequestOf<Side, Name>,
+    write: (chunk: Buffer) => Promise<void>,
+  ): Promise<void>
   close(): Promise<void>
 }
 
@@ -38,27 +53,29 @@ const maxBackoffMs = 5_000
 /** A shorter outage is not reported. */
 const notifyAfterMs = 500
 
-/** A client of a running side's /admin that retries while the side restarts. */
-export function createClient({ url, key, peer, patienceMs, signal, notify }: ClientOptions): Client {
+/** Creates a client that retries while the side restarts. */
+export function createClient<Side extends SideName>({
+  url,
+  key,
+  peer,
+  patienceMs,
+  signal,
+  notify,
+}: ClientOptions): Client<Side> {
   const caller = createCaller({ url, connections: 8, idleMs: 60_000, headers: apiKeyHeaders(key) })
   let downSince: number | undefined
   let notified = false
 
-  async function requestWithRetries(
-    method: 'GET' | 'POST',
-    path: string,
-    body: string | Buffer | undefined,
-    type: string,
-    read: ReadBody = readJson,
-  ): Promise<{ answer: unknown; sent: number }> {
+  async function requestWithRetries(request: WrittenRequest, read: ReadBody, onRetry?: () => void): Promise<unknown> {
     for (let sent = 1; ; sent++) {
-      const result = await attempt(method, path, body, type, read)
+      if (sent > 1) onRetry?.()
+      const result = await attempt(request, read)
       if ('answer' in result) {
         if (downSince !== undefined && notified)
           notify(`the ${peer.side} answers again after ${seconds(Date.now() - downSince)}`)
         downSince = undefined
         notified = false
-        return { answer: result.answer, sent }
+        return result.answer
       }
       const now = Date.now()
       downSince ??= now
@@ -77,33 +94,29 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
               : `${url} has not answered for ${seconds(patienceMs)} (${result.failure}). Check that the ${peer.side} is running and that --url is right`
           }. ${peer.retryHint ?? 'It is safe to repeat the command later'}`,
         )
-      await sleep(result.retryAfterMs ?? Math.random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** sent), signal)
+      const backoffMs = Math.random() * Math.min(maxBackoffMs, firstBackoffMs * 2 ** sent)
+      await sleep(result.retryAfterMs ?? backoffMs, undefined, { signal })
     }
   }
 
   return {
-    post: (path, body, type = 'application/json') => requestWithRetries('POST', path, body, type),
-    get: async (path) => (await requestWithRetries('GET', path, undefined, 'application/json')).answer,
-    async download(path, write) {
-      await requestWithRetries('GET', path, undefined, 'application/json', (body) => copyBody(body, write))
+    async call(name, ...requested) {
+      const [request = {}] = requested as [request?: AnyRequest]
+      return (await requestWithRetries(writeRequest(name, request), readJson, request.onRetry)) as never
+    },
+    async download(name, request, write) {
+      await requestWithRetries(writeRequest(name, request as AnyRequest), (body) => copyBody(body, write))
     },
     close: caller.destroy,
   }
 
-  async function attempt(
-    method: 'GET' | 'POST',
-    path: string,
-    body: string | Buffer | undefined,
-    type: string,
-    read: ReadBody,
-  ): Promise<{ answer: unknown } | Failure> {
+  async function attempt(request: WrittenRequest, read: ReadBody): Promise<{ answer: unknown } | Failure> {
     signal.throwIfAborted()
     let status: number
     let text: string
     let retryAfter: unknown
     try {
-      const headers = { 'content-type': type }
-      const response = await caller.open({ method, path, headers, ...(body !== undefined && { body }), signal })
+      const response = await caller.open({ ...request, signal })
       status = response.status
       retryAfter = response.headers['retry-after']
       if (status === 200) return { answer: await read(response.body) }
@@ -116,18 +129,18 @@ export function createClient({ url, key, peer, patienceMs, signal, notify }: Cli
     }
     if (status >= 500 || status === 408 || status === 429)
       return { failure: `${status}: ${errorOf(text)}`, answered: true, ...readRetryAfter(retryAfter) }
-    throw new CliError(exit.usage, `${url}${path} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`)
+    throw new CliError(exit.usage, `${url}${request.path} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`)
   }
 }
 
 /** Runs the work with a client, and closes the client afterwards. Ctrl-C aborts the work. */
-export function withClient<T>(
+export function withClient<Side extends SideName, T>(
   options: Omit<ClientOptions, 'signal'>,
   interrupted: string,
-  work: (client: Client, signal: AbortSignal) => Promise<T>,
+  work: (client: Client<Side>, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   return interruptible(interrupted, async (signal) => {
-    const client = createClient({ ...options, signal })
+    const client = createClient<Side>({ ...options, signal })
     try {
       return await work(client, signal)
     } finally {
@@ -197,20 +210,4 @@ function remedyOf(status: number, { side, key }: Peer): string {
 
 function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`
-}
-
-/** Waits. Rejects when the signal aborts. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort)
-      resolve()
-    }, ms)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-  })
 }

@@ -2,12 +2,13 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { phraseCount } from '../runtime/phrase-count.ts'
+import type { AnswerOf, RequestOf } from './calls.ts'
+import type { Client } from './client.ts'
 import { importFile, phraseImport } from './devices/import.ts'
-import { shortPatience, withOperator, withOperatorClient } from './devices/operator-client.ts'
 import { CliError, exit } from './exit.ts'
-import { toJson } from './output.ts'
+import { print } from './output.ts'
 import { createProgress } from './progress.ts'
-import type { Addressed } from './running-side.ts'
+import { type Addressed, callSide, withAddress, withAnswer, withSide } from './running-side.ts'
 
 export function devicesCommand(): Command {
   return new Command()
@@ -31,11 +32,10 @@ interface ImportOptions extends Addressed {
   readonly provider?: string
   readonly format?: 'csv' | 'ndjson'
   readonly asOf?: string
-  readonly json?: true
 }
 
 function importCommand(): Command {
-  return withOperator(new Command('import').description('link all tokens of a file'), 'devices')
+  return withAddress(new Command('import').description('link all tokens of a file'), 'operator', ['devices'], '2min')
     .requiredOption(
       '-f, --file <file>',
       'NDJSON with link records, or CSV with one token per row; - reads standard input',
@@ -68,7 +68,7 @@ Examples:
 `
 
 async function runImport(options: ImportOptions): Promise<number> {
-  const { file, brand, provider, json } = options
+  const { file, brand, provider } = options
   const stdin = file === '-'
   const info = stdin ? undefined : await statFile(file)
   const timestamp = options.asOf ?? info?.changed
@@ -76,7 +76,7 @@ async function runImport(options: ImportOptions): Promise<number> {
     throw new CliError(exit.usage, 'standard input has no time: give --as-of, the same one in each import of the data')
   const format = options.format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')
   const progress = createProgress(process.stderr)
-  const summary = await withOperatorClient(options, 'devices', progress.print, (client) =>
+  const importAll = (client: Client<'operator'>) =>
     importFile({
       file,
       read: () => (stdin ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 })),
@@ -85,9 +85,11 @@ async function runImport(options: ImportOptions): Promise<number> {
       defaults: { brand, provider, timestamp, origin: 'import' },
       client,
       progress,
-    }),
-  ).finally(() => progress.end())
-  console.log(json ? toJson(summary) : phraseImport(summary))
+    })
+  const summary = await withSide('operator', options, ['devices'], importAll, { notify: progress.print }).finally(
+    progress.end,
+  )
+  print(options, summary, phraseImport)
   return summary.refused === 0 ? exit.ok : exit.failed
 }
 
@@ -103,24 +105,20 @@ async function statFile(file: string): Promise<{ bytes: number | undefined; chan
 }
 
 function listCommand(): Command {
-  return withOperator(new Command('list').description('list the devices of a user'), 'read', shortPatience)
+  return withAnswer(new Command('list').description('list the devices of a user'), 'operator', 'read')
     .requiredOption('--brand <number>', 'the brand')
     .requiredOption('--user <user_id>', 'the user')
-    .option('--json', 'print the answer as one JSON object')
-    .action(async (options: Addressed & { brand: string; user: string; json?: true }) => {
-      const query = new URLSearchParams({ brand: options.brand, user_id: options.user })
-      const answer = await withOperatorClient(options, 'read', log, (client) => client.get(`/admin/devices?${query}`))
-      const { devices } = answer as { devices: Record<string, string>[] }
-      if (options.json) console.log(toJson(answer))
-      else if (devices.length === 0) console.log('no devices')
-      for (const device of options.json ? [] : devices)
-        console.log(
-          [device.linked_at, device.kind, device.token, device.app, device.environment, `from ${device.origin || '?'}`]
-            .filter(Boolean)
-            .join('  '),
-        )
+    .action(async (options: Addressed & { readonly brand: string; readonly user: string }) => {
+      const query = { brand: options.brand, user_id: options.user }
+      const answer = await callSide('operator', options, 'read', 'GET /admin/devices', { query })
+      print(options, answer, ({ devices }) => devices.map(phraseDevice).join('\n') || 'no devices')
     })
 }
+
+const phraseDevice = ({ linked_at, kind, token, app, environment, origin }: Device): string =>
+  [linked_at, kind, token, app, environment, `from ${origin || '?'}`].filter(Boolean).join('  ')
+
+type Device = AnswerOf<'operator', 'GET /admin/devices'>['devices'][number]
 
 interface FilterOptions extends Addressed {
   readonly brand: string
@@ -129,7 +127,6 @@ interface FilterOptions extends Addressed {
   readonly since?: string
   readonly until?: string
   readonly all?: true
-  readonly json?: true
 }
 
 function withFilter(command: Command): Command {
@@ -141,69 +138,57 @@ function withFilter(command: Command): Command {
     .option('--until <time>', 'only devices removed until this time')
 }
 
-function filterOf({ brand, user, why, since, until }: FilterOptions): Record<string, string> {
-  const filter = { brand, user_id: user, why, since, until }
-  return Object.fromEntries(Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== undefined))
-}
-
-interface Removed {
-  readonly removed: readonly Record<string, string | boolean>[]
-  readonly next: string | null
-}
+const filterOf = ({ brand, user, why, since, until }: FilterOptions) => ({ brand, user_id: user, why, since, until })
 
 function removedCommand(): Command {
   return withFilter(
-    withOperator(
+    withAddress(
       new Command('removed').description('list the dead devices that were removed in the last 30 days'),
-      'read',
-      shortPatience,
+      'operator',
+      ['read'],
     ),
   )
     .option('--json', 'print one JSON object per line')
     .action(async (options: FilterOptions) => {
-      await withOperatorClient(options, 'read', log, async (client) => {
-        for (let after: string | null = ''; after !== null; ) {
-          const query = new URLSearchParams({ ...filterOf(options), limit: '1000', ...(after !== '' && { after }) })
-          const { removed, next } = (await client.get(`/admin/devices/removed?${query}`)) as Removed
-          for (const device of removed) {
-            const state = device.restorable
-              ? 'can be restored'
-              : device.restored_at
-                ? `restored ${device.restored_at}`
-                : 'is in use again'
-            const line = [device.removed_at, device.user_id, device.kind, device.why, state].filter(Boolean).join('  ')
-            console.log(options.json ? toJson(device) : line)
+      await withSide('operator', options, ['read'], async (client) => {
+        for (let after: string | null | undefined; after !== null; ) {
+          const query: RequestOf<'operator', 'GET /admin/devices/removed'>['query'] = {
+            ...filterOf(options),
+            limit: 1_000,
+            after,
           }
-          after = next
+          const page: RemovedPage = await client.call('GET /admin/devices/removed', { query })
+          for (const device of page.removed) print(options, device, phraseRemoved)
+          after = page.next
         }
       })
     })
 }
 
+type RemovedPage = AnswerOf<'operator', 'GET /admin/devices/removed'>
+
+function phraseRemoved(device: RemovedPage['removed'][number]): string {
+  const { restorable, restored_at: restoredAt, removed_at, user_id, kind, why } = device
+  const state = restorable ? 'can be restored' : restoredAt ? `restored ${restoredAt}` : 'is in use again'
+  return [removed_at, user_id, kind, why, state].filter(Boolean).join('  ')
+}
+
 function restoreCommand(): Command {
-  return withFilter(
-    withOperator(new Command('restore').description('link removed devices again'), 'manage', shortPatience),
-  )
+  return withFilter(withAnswer(new Command('restore').description('link removed devices again'), 'operator', 'manage'))
     .option('--all', 'restore all removed devices of the brand, without a filter')
-    .option('--json', 'print the answer as one JSON object')
     .addHelpText(
       'after',
       '\nA device is linked again unless its user has logged out since, or the device is linked to a user now.\n\nExample:\n  bellwire devices restore --brand 1 --why "fcm 403 SENDER_ID_MISMATCH" --since 2026-01-31T10:00:00Z\n',
     )
     .action(async (options: FilterOptions) => {
       const { brand, ...filter } = filterOf(options)
-      if ((Object.keys(filter).length === 0) !== (options.all === true))
+      if (Object.values(filter).every((each) => each === undefined) !== (options.all === true))
         throw new CliError(
           exit.usage,
           'select devices with --user, --why, --since or --until, or all devices with --all',
         )
-      const body = JSON.stringify({ brand, ...filter, ...(options.all && { all: true }) })
-      const { answer } = await withOperatorClient(options, 'manage', log, (client) =>
-        client.post('/admin/devices/restore', body),
-      )
-      const { restored } = answer as { restored: number }
-      console.log(options.json ? toJson(answer) : `Linked ${phraseCount(restored, 'device')} again`)
+      const body = { brand, ...filter, all: options.all }
+      const answer = await callSide('operator', options, 'manage', 'POST /admin/devices/restore', { body })
+      print(options, answer, ({ restored }) => `Linked ${phraseCount(restored, 'device')} again`)
     })
 }
-
-const log = (text: string): void => console.error(text)

@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
-import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
 import { createTextWriter } from './output.ts'
 
+type Write = (chunk: Buffer) => Promise<void>
+
 /** @param file standard output if undefined. The file gets its name when it is complete. */
-export async function downloadTo(file: string | undefined, client: Client, path: string): Promise<void> {
-  if (file === undefined) return client.download(path, createTextWriter())
+export async function downloadTo(file: string | undefined, download: (write: Write) => Promise<void>): Promise<void> {
+  if (file === undefined) return download(createTextWriter())
   const part = `${file}.part`
   const stream = createWriteStream(part, { mode: 0o600 })
   const failed = (error: Error): never => {
@@ -20,7 +21,7 @@ export async function downloadTo(file: string | undefined, client: Client, path:
   const closed = finished(stream)
   closed.catch(() => {})
   try {
-    await client.download(path, (chunk) => Promise.race([write(stream, chunk), closed]).catch(failed))
+    await download((chunk) => Promise.race([write(stream, chunk), closed]).catch(failed))
     stream.end()
     await closed.catch(failed)
     await rename(part, file).catch(failed)

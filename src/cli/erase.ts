@@ -3,27 +3,21 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config/load.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
+import type { AnswerOf, SideName } from './calls.ts'
 import { CliError, type ExitCode, exit } from './exit.ts'
-import { toJson } from './output.ts'
-import { type Addressed, type Side, withAddress, withSide } from './running-side.ts'
+import { print } from './output.ts'
+import { type Addressed, callSide, type Side, withAddress } from './running-side.ts'
 
 interface EraseOptions extends Addressed {
   readonly brand: string
   readonly user: string
-  readonly json?: true
 }
 
-interface ErasedTexts {
-  readonly messages: number
-  readonly requests: number
-  readonly notifications: number
-}
 /** The answer of a platform has `failed` and `waiting`. */
-type Erased = ErasedTexts | (ErasedTexts & { readonly failed: number; readonly waiting: number })
+type Erased = AnswerOf<SideName, 'POST /admin/messages/erase'>
 
 export function eraseCommand(): Command {
-  const key = 'a key with the scope manage; default: the first such key of the configuration'
-  return withAddress(new Command(), 'server', key, '10s')
+  return withAddress(new Command(), 'server', ['manage'])
     .requiredOption('--brand <number>', 'the brand')
     .requiredOption('--user <user_id>', 'the user')
     .option('--json', 'print each answer as one JSON object per line')
@@ -46,18 +40,12 @@ Examples:
 `
 
 async function erase(options: EraseOptions): Promise<ExitCode> {
-  const body = JSON.stringify({ brand: options.brand, user_id: options.user })
-  const session = {
-    scopes: ['manage'] as const,
-    notify: (text: string) => console.error(text),
-    interrupted: 'interrupted; it is safe to repeat the command',
-  }
+  const body = { brand: options.brand, user_id: options.user }
   let code: ExitCode = exit.ok
   for (const side of await sidesOf(options)) {
-    const { answer } = await withSide(side, options, session, (client) => client.post('/admin/messages/erase', body))
-    const erased = answer as Erased
+    const erased: Erased = await callSide(side, options, 'manage', 'POST /admin/messages/erase', { body })
     const called = 'waiting' in erased ? 'platform' : 'operator'
-    console.log(options.json ? toJson({ side: called, ...erased }) : `${called}: ${phrase(erased)}`)
+    print(options, { side: called, ...erased }, () => `${called}: ${phrase(erased)}`)
     if ('waiting' in erased && erased.waiting > 0) code = exit.failed
   }
   return code

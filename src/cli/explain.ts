@@ -1,11 +1,11 @@
 // A client of /admin/messages of both sides, for the person who is asked what became of a message.
 
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { SideName } from './calls.ts'
 import { CliError, exit } from './exit.ts'
-import type { AskedSide, SideName } from './explain/answers.ts'
 import { type Found, findMessages, readLife, type Search } from './explain/find.ts'
 import { type Absences, phraseLife, phraseMatches } from './explain/show.ts'
-import { addressesOf, type SideOptions, withSides } from './explain/sides.ts'
+import { addressesOf, type SideOptions, type Sides, withSides } from './explain/sides.ts'
 import { interruptible } from './interruptible.ts'
 import { toJson } from './output.ts'
 import { withAddress } from './running-side.ts'
@@ -14,12 +14,10 @@ interface ExplainOptions extends SideOptions {
   readonly brand?: string
   readonly by?: Search['by']
   readonly limit: number
-  readonly json?: true
 }
 
 export function explainCommand(): Command {
-  const key = 'a key with the scope read; default: the first such key of the configuration'
-  return withAddress(new Command(), 'server', key, '10s')
+  return withAddress(new Command(), 'server', ['read'])
     .argument('<message>', 'an identifier (push_id or site_notification_id), an activity.id, or with --brand a user_id')
     .option('--brand <number>', 'the brand of the user')
     .addOption(
@@ -84,7 +82,7 @@ function searchesOf(value: string, { by, brand }: ExplainOptions): readonly Sear
 async function print(
   { search, matches, more }: Found,
   { limit: most, json }: ExplainOptions,
-  sides: readonly AskedSide[],
+  sides: Sides,
   isIncomplete: boolean,
 ): Promise<void> {
   const shown = matches.slice(0, most)
@@ -105,30 +103,30 @@ async function print(
     console.log(`\nThe newest ${shown.length} of ${total} messages: give an IDENTIFIER, or --limit`)
 }
 
-function absencesOf(sides: readonly AskedSide[], isIncomplete: boolean): Absences {
+function absencesOf(sides: Sides, isIncomplete: boolean): Absences {
   const absenceOf = (name: SideName): string => {
-    if (sides.some((side) => side.name === name)) return 'has no such message'
+    if (sides[name]) return 'has no such message'
     return isIncomplete ? 'was not reached' : 'was not asked: give --other-url and BELLWIRE_OTHER_KEY'
   }
   return { platform: absenceOf('platform'), operator: absenceOf('operator') }
 }
 
-function phraseNotFound(value: string, { by, brand }: ExplainOptions, sides: readonly AskedSide[]): string {
-  const asked = sides.map(({ name }) => `the ${name}`).join(' and ')
+function phraseNotFound(value: string, { by, brand }: ExplainOptions, sides: Sides): string {
+  const asked = Object.keys(sides)
   const kinds = {
     ref: 'identifier',
     id: 'activity.id',
     user: `user_id of brand ${brand}`,
   }
   const tried = by ? [by] : (['ref', 'id', ...(brand === undefined ? [] : ['user' as const])] as const)
-  const missing = (['platform', 'operator'] as const).find((name) => sides.every((side) => side.name !== name))
+  const missing = (['platform', 'operator'] as const).find((name) => !sides[name])
   const remedies = [
     `Messages are deleted after the time of the setting keep (default 90 days)`,
     'a key that is bound to brands sees only their messages',
     ...(brand === undefined && by === undefined ? ['for a user_id, add --brand'] : []),
     ...(missing ? [`the ${missing} was not asked: give its address with --other-url`] : []),
   ]
-  return `${asked} ${sides.length > 1 ? 'have' : 'has'} no message with the ${tried.map((each) => kinds[each]).join(' or ')} ${value}. ${remedies.join('; ')}`
+  return `${asked.map((name) => `the ${name}`).join(' and ')} ${asked.length > 1 ? 'have' : 'has'} no message with the ${tried.map((each) => kinds[each]).join(' or ')} ${value}. ${remedies.join('; ')}`
 }
 
 function limit(text: string): number {

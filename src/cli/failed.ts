@@ -1,17 +1,16 @@
 // A client of /admin/failed of the platform, for the person who works through Failed Actions.
 
 import { Command, Option } from 'commander'
-import type { Scope } from '../http/access.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Client } from './client.ts'
 import { downloadTo } from './download-to.ts'
 import { type Action, type DecideOptions, decide } from './failed/decide.ts'
 import { type FilterOptions, queryOf, withFilter, withGroupFilter } from './failed/filter.ts'
-import { type Group, number, phraseGroups } from './failed/groups.ts'
-import { type Item, type ItemDetails, phraseItem, phraseItems } from './failed/items.ts'
-import { toJson } from './output.ts'
+import { number, phraseGroups } from './failed/groups.ts'
+import { type FailedList, phraseItem, phraseItems } from './failed/items.ts'
+import { print, toJson } from './output.ts'
 import { createProgress } from './progress.ts'
-import { type Addressed, withAddress, withSide } from './running-side.ts'
+import { type Addressed, callSide, withAddress, withAnswer, withSide } from './running-side.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export function failedCommand(): Command {
@@ -38,21 +37,14 @@ Examples:
   bellwire failed export --from 2026-01-31 --out failed.csv
 `
 
-interface SummaryOptions extends Addressed, FilterOptions {
-  readonly json?: true
-}
-
 function summaryCommand(): Command {
-  return withGroupFilter(withPlatform('summary', 'read'))
+  return withGroupFilter(withAnswer(new Command('summary'), 'platform', 'read'))
     .description('count by lane, activity, action and reason (the default)')
-    .option('--json', 'print the answer as one JSON object')
-    .action(async (options: SummaryOptions) => {
-      const path = `/admin/failed/summary${queryOf(options)}`
-      const answer = await withPlatformClient(options, 'read', console.error, (client) => client.get(path))
-      const { groups, omitted } = answer as { groups: readonly Group[]; omitted: number }
-      if (options.json) console.log(toJson(answer))
-      else if (groups.length === 0) console.log('No Failed Actions.')
-      else console.log(phraseGroups(groups))
+    .action(async (options: Addressed & FilterOptions) => {
+      const request = { query: queryOf(options) }
+      const answer = await callSide('platform', options, 'read', 'GET /admin/failed/summary', request)
+      print(options, answer, ({ groups }) => (groups.length === 0 ? 'No Failed Actions.' : phraseGroups(groups)))
+      const { omitted } = answer
       if (!options.json && omitted > 0) console.log(`${number(omitted)} more groups: use --lane or --activity`)
     })
 }
@@ -60,35 +52,27 @@ function summaryCommand(): Command {
 interface ListOptions extends Addressed, FilterOptions {
   readonly limit: number
   readonly after?: number
-  readonly json?: true
 }
 
 function listCommand(): Command {
-  return withFilter(withPlatform('list', 'read'))
+  return withFilter(withAddress(new Command('list'), 'platform', ['read']))
     .description('list items')
     .addOption(new Option('--limit <count>', 'the most items').argParser(wholeNumber(1, 1_000)).default(20))
     .addOption(new Option('--after <seq>', 'the SEQ of the last item of the previous list').argParser(wholeNumber(0)))
     .option('--json', 'print the items as one JSON array')
     .action(async (options: ListOptions) => {
-      const { items, next } = await withPlatformClient(options, 'read', console.error, (client) =>
-        list(client, options),
-      )
-      if (options.json) console.log(toJson(items))
-      else if (items.length === 0) console.log('No item matches.')
-      else console.log(phraseItems(items))
+      const { items, next } = await withSide('platform', options, ['read'], (client) => list(client, options))
+      print(options, items, () => (items.length === 0 ? 'No item matches.' : phraseItems(items)))
       if (!options.json && next !== undefined) console.log(`There are more: add --after ${next}`)
     })
 }
 
 /** Reads until the limit is reached: the platform may answer a short page before the end. */
-async function list(client: Client, options: ListOptions): Promise<{ items: readonly Item[]; next?: number }> {
-  const items: Item[] = []
+async function list(client: Client<'platform'>, options: ListOptions): Promise<FailedList> {
+  const items: FailedList['items'] = []
   for (let { after } = options; ; ) {
     const limit = options.limit - items.length
-    const page = (await client.get(`/admin/failed${queryOf(options, { limit, after })}`)) as {
-      items: readonly Item[]
-      next?: number
-    }
+    const page = await client.call('GET /admin/failed', { query: { ...queryOf(options), limit, after } })
     items.push(...page.items)
     after = page.next
     if (after === undefined) return { items }
@@ -97,21 +81,18 @@ async function list(client: Client, options: ListOptions): Promise<{ items: read
 }
 
 function showCommand(): Command {
-  return withPlatform('show', 'read')
+  return withAddress(new Command('show'), 'platform', ['read'])
     .description('show one item with all its attempts')
     .argument('<seq>', 'the number of the message, from the list', wholeNumber(0))
     .option('--json', 'print the item as one JSON object')
-    .action(async (seq: number, options: Addressed & { readonly json?: true }) => {
-      const path = `/admin/failed/${seq}`
-      const item = (await withPlatformClient(options, 'read', console.error, (client) =>
-        client.get(path),
-      )) as ItemDetails
-      console.log(options.json ? toJson(item) : phraseItem(item))
+    .action(async (seq: number, options: Addressed) => {
+      const item = await callSide('platform', options, 'read', 'GET /admin/failed/:seq', { params: { seq } })
+      print(options, item, phraseItem)
     })
 }
 
 function decideCommand(action: Action, description: string): Command {
-  const command = withFilter(withPlatform(action, 'manage'))
+  const command = withFilter(withAddress(new Command(action), 'platform', ['manage']))
     .description(description)
     .option('--all', 'all pending items; required if there is no filter')
     .option('--preview', 'only count the items')
@@ -123,10 +104,14 @@ function decideCommand(action: Action, description: string): Command {
         wholeNumber(1, 1_000_000),
       ),
     )
-  return command.action(async (options: Addressed & DecideOptions) => {
+  return command.action(async (options: DecideOptions) => {
     const progress = createProgress(process.stderr)
-    const { changed, ...counted } = await withPlatformClient(options, 'manage', progress.print, (client) =>
-      decide(client, action, options, progress),
+    const { changed, ...counted } = await withSide(
+      'platform',
+      options,
+      ['manage'],
+      (client) => decide(client, action, options, progress),
+      { notify: progress.print },
     ).finally(progress.end)
     if (options.json) console.log(toJson({ ...counted, ...(changed !== undefined && { changed }) }))
     else if (changed !== undefined) console.log(phraseChange(action, changed, counted.matching))
@@ -139,29 +124,12 @@ function phraseChange(action: Action, changed: number, matching: number): string
 }
 
 function exportCommand(): Command {
-  return withFilter(withPlatform('export', 'read'))
+  return withFilter(withAddress(new Command('export'), 'platform', ['read']))
     .description('write items as CSV, without the texts of the messages')
     .option('-o, --out <file>', 'the file; default: standard output')
     .action(async ({ out, ...options }: Addressed & FilterOptions & { readonly out?: string }) => {
-      const path = `/admin/failed.csv${queryOf(options)}`
-      await withPlatformClient(options, 'read', console.error, (client) => downloadTo(out, client, path))
+      await withSide('platform', options, ['read'], (client) =>
+        downloadTo(out, (write) => client.download('GET /admin/failed.csv', { query: queryOf(options) }, write)),
+      )
     })
-}
-
-const withPlatform = (name: string, scope: Scope): Command =>
-  withAddress(
-    new Command(name),
-    'platform',
-    `a key with the scope ${scope}; default: the first such key of platform.keys`,
-    '10s',
-  )
-
-function withPlatformClient<T>(
-  options: Addressed,
-  scope: Scope,
-  notify: (text: string) => void,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const session = { scopes: [scope], notify, interrupted: 'interrupted; it is safe to repeat the command' }
-  return withSide('platform', options, session, work)
 }

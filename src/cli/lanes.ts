@@ -2,17 +2,10 @@
 
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { CliError, exit } from './exit.ts'
-import {
-  type LaneAnswer,
-  type LaneCommandOptions,
-  noteOf,
-  postToPlatform,
-  withNote,
-  withPlatform,
-  withPlatformClient,
-} from './lanes/platform-client.ts'
-import { type ListedLane, phraseLanes, settingLabels } from './lanes/show-lanes.ts'
-import { toJson } from './output.ts'
+import { phraseLanes, settingLabels } from './lanes/show-lanes.ts'
+import { type Note, noteOf, withNote } from './lanes/target.ts'
+import { print } from './output.ts'
+import { type Addressed, callSide, withAnswer } from './running-side.ts'
 import { time } from './time.ts'
 
 export function lanesCommand(): Command {
@@ -37,15 +30,14 @@ function listCommand(): Command {
   const command = new Command('list').description(
     'list the lanes, their waiting messages and their controls (the default)',
   )
-  return withPlatform(command, 'read').action(async (options: LaneCommandOptions) => {
-    const answer = await withPlatformClient(options, 'read', (client) => client.get('/admin/lanes'))
-    const { lanes } = answer as { lanes: readonly ListedLane[] }
-    console.log(options.json ? toJson(answer) : phraseLanes(lanes))
+  return withAnswer(command, 'platform', 'read').action(async (options: Addressed) => {
+    const answer = await callSide('platform', options, 'read', 'GET /admin/lanes')
+    print(options, answer, ({ lanes }) => phraseLanes(lanes))
   })
 }
 
 interface Settings {
-  readonly mode?: string
+  readonly mode?: 'single' | 'batch'
   readonly max?: number
   readonly span?: number
   readonly concurrency?: number
@@ -63,17 +55,19 @@ function setCommand(): Command {
     )
     .addOption(new Option('--concurrency <number>', 'the most concurrent requests').argParser(whole))
     .addOption(new Option('--per-second <number>', 'the most messages per second').argParser(whole))
-  return withPlatform(withNote(command), 'manage')
+  return withAnswer(withNote(command), 'platform', 'manage')
     .addHelpText(
       'after',
       '\nExample:\n  bellwire lanes set 1/push --mode single --reason "to find a bad message" --for 30min\n',
     )
-    .action(async (lane: string, options: LaneCommandOptions & Settings & { reason: string; for?: number }) => {
+    .action(async (lane: string, options: Addressed & Settings & Note) => {
       const { mode, max, span, concurrency, perSecond } = options
       const settings = { mode, max, span_ms: span, concurrency, per_second: perSecond }
       if (Object.values(settings).every((value) => value === undefined))
         throw new CliError(exit.usage, 'no setting is given: add --mode, --max, --span, --concurrency or --per-second')
-      print(options, await postToPlatform(options, '/admin/lanes/settings', { lane, settings, ...noteOf(options) }))
+      const body = { lane, settings, ...noteOf(options) }
+      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/settings', { body })
+      print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
 
@@ -83,26 +77,22 @@ function resetCommand(): Command {
     .description('return settings of a lane to the configuration')
     .argument('<lane>', 'the name of the lane, such as 1/push')
     .argument('[settings...]', `${names.join(', ')}; default: all of them`)
-  return withPlatform(command, 'manage')
+  return withAnswer(command, 'platform', 'manage')
     .addHelpText('after', '\nExample:\n  bellwire lanes reset 1/push per-second\n')
-    .action(async (lane: string, given: readonly string[], options: LaneCommandOptions) => {
+    .action(async (lane: string, given: readonly string[], options: Addressed) => {
       const settings = given.map((label) => {
-        const name = Object.keys(settingLabels).find(
-          (each) => settingLabels[each as keyof typeof settingLabels] === label,
+        const name = (Object.keys(settingLabels) as (keyof typeof settingLabels)[]).find(
+          (each) => settingLabels[each] === label,
         )
         if (name === undefined) throw new CliError(exit.usage, `there is no setting ${label}: give ${names.join(', ')}`)
         return name
       })
       const body = { lane, ...(settings.length > 0 && { settings }) }
-      const answer = await postToPlatform(options, '/admin/lanes/settings/reset', body)
+      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/settings/reset', { body })
       if (answer.ended === 0 && !options.json)
         console.log(`Lane ${lane} already has the settings of the configuration.`)
-      print(options, answer)
+      print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
-}
-
-function print({ json }: LaneCommandOptions, answer: LaneAnswer): void {
-  console.log(json ? toJson(answer) : phraseLanes(answer.lanes))
 }
 
 function whole(text: string): number {

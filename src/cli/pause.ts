@@ -1,29 +1,21 @@
 // Clients of the platform's /admin: pause and resume lanes while they run.
 
 import { Command } from 'commander'
-import {
-  type LaneAnswer,
-  type LaneCommandOptions,
-  noteOf,
-  postToPlatform,
-  type Targeted,
-  targetOf,
-  withNote,
-  withPlatform,
-  withTarget,
-} from './lanes/platform-client.ts'
-import { type ListedLane, phraseLanes } from './lanes/show-lanes.ts'
-import { toJson } from './output.ts'
+import type { AnswerOf } from './calls.ts'
+import { type Pause, phraseLanes } from './lanes/show-lanes.ts'
+import { type Note, noteOf, type Targeted, targetOf, withNote, withTarget } from './lanes/target.ts'
+import { print, toJson } from './output.ts'
+import { callSide, withAnswer } from './running-side.ts'
 
-type Options = LaneCommandOptions & Targeted & { readonly activity?: string; readonly action?: string }
+type Options = Targeted & { readonly activity?: string; readonly action?: string }
 
 export function pauseCommand(): Command {
-  return withPlatform(withNote(withPart(withTarget(new Command()))), 'manage')
+  return withAnswer(withNote(withPart(withTarget(new Command()))), 'platform', 'manage')
     .addHelpText('after', pauseHelp)
-    .action(async (lane: string | undefined, options: Options & { reason: string; for?: number }) => {
+    .action(async (lane: string | undefined, options: Options & Note) => {
       const body = { ...targetOf(lane, options), ...partOf(options), ...noteOf(options) }
-      const answer = await postToPlatform(options, '/admin/lanes/pause', body)
-      console.log(options.json ? toJson(answer) : phraseLanes(answer.lanes))
+      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/pause', { body })
+      print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
 
@@ -38,22 +30,23 @@ Examples:
 `
 
 export function resumeCommand(): Command {
-  return withPlatform(withPart(withTarget(new Command())), 'manage')
+  return withAnswer(withPart(withTarget(new Command())), 'platform', 'manage')
     .option('--now', 'a held lane sends its next message now, and does not wait for its next try')
     .addHelpText('after', resumeHelp)
     .action(async (lane: string | undefined, options: Options & { readonly now?: true }) => {
       const target = { ...targetOf(lane, options), ...partOf(options) }
-      const answer = await postToPlatform(options, '/admin/lanes/resume', {
-        ...target,
-        ...(options.now && { now: true }),
-      })
+      const body = { ...target, now: options.now }
+      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/resume', { body })
       if (options.json) return console.log(toJson(answer))
       for (const line of phraseResumed(target, answer)) console.log(line)
       console.log(phraseLanes(answer.lanes))
     })
 }
 
-function phraseResumed(target: Target, { ended, tried, lanes }: LaneAnswer): string[] {
+function phraseResumed(
+  target: Target,
+  { ended, tried, lanes }: AnswerOf<'platform', 'POST /admin/lanes/resume'>,
+): string[] {
   if (tried && tried.length > 0) return [`Trying now: ${tried.join(', ')}.`]
   if (ended !== 0) return []
   const others = lanes.flatMap((lane) => lane.pauses.map((pause) => phraseResume(lane.name, pause)))
@@ -65,7 +58,7 @@ function phraseResumed(target: Target, { ended, tried, lanes }: LaneAnswer): str
   ]
 }
 
-function phraseResume(lane: string, { scope, activity, action }: ListedLane['pauses'][number]): string {
+function phraseResume(lane: string, { scope, activity, action }: Pause): string {
   const part = activity !== undefined ? ` --activity ${activity}` : action !== undefined ? ` --action ${action}` : ''
   return `bellwire resume ${scope === 'brand' ? `--brand ${lane.split('/', 1)[0]}` : lane}${part}`
 }

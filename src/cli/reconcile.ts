@@ -1,22 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ShownRun } from '../admin/shown/run.ts'
-import { reconciliationFields } from '../contract/records.ts'
-import { type Client, sleep } from './client.ts'
+import { type ReconciliationField, reconciliationFields } from '../contract/records.ts'
+import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
-import { toJson } from './output.ts'
+import { print } from './output.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { acknowledgeCommand, correctCommand, exportCommand } from './reconcile/follow-up.ts'
-import { phraseReport, type Report, type Sampled } from './reconcile/report.ts'
+import { phraseReport, type Report } from './reconcile/report.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { time } from './time.ts'
 
 interface ReconcileOptions extends Addressed {
   readonly brand: string
-  readonly field: string
+  readonly field: ReconciliationField
   readonly anySize?: boolean
   readonly sample: number
   readonly timeout: number
-  readonly json?: true
 }
 
 export function reconcileCommand(): Command {
@@ -29,11 +29,8 @@ export function reconcileCommand(): Command {
 }
 
 function runCommand(): Command {
-  return withAddress(
-    new Command('run').description('compare a list of the operator with the CRM (the default)'),
-    'platform',
-    'a key with the scopes read and manage; default: the first such key of the configuration',
-  )
+  const command = new Command('run').description('compare a list of the operator with the CRM (the default)')
+  return withAddress(command, 'platform', ['read', 'manage'], '2min')
     .requiredOption('--brand <number>', 'the brand')
     .addOption(new Option('--field <field>', 'the field').choices(reconciliationFields).makeOptionMandatory())
     .option('--any-size', 'accept a list that shrank or grew beyond the limits')
@@ -63,16 +60,16 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
     const report = await withSide(
       'platform',
       options,
+      ['read', 'manage'],
+      (client, signal) => runAndReport(options, client, progress, signal),
       {
-        scopes: ['read', 'manage'],
         notify: progress.print,
         retryHint: 'The run continues on the platform: GET /admin/reconciliations lists it',
         interrupted: 'interrupted; the run continues on the platform: GET /admin/reconciliations lists it',
       },
-      (client, signal) => runAndReport(options, client, progress, signal),
     )
     progress.end()
-    console.log(options.json ? toJson(report) : phraseReport(report))
+    print(options, report, phraseReport)
     return exitCodeOf(report.run)
   } finally {
     progress.end()
@@ -81,26 +78,28 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
 
 async function runAndReport(
   { brand, field, anySize = false, sample, timeout }: ReconcileOptions,
-  client: Client,
+  client: Client<'platform'>,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Report> {
   const deadline = Date.now() + timeout
-  const body = JSON.stringify({ brand, field, any_size: anySize })
-  const started = (await client.post('/admin/reconciliations', body)).answer as ShownRun & { fresh: boolean }
-  if (!started.fresh) progress.print('a run of this field is already in progress: waiting for it')
-  const path = `/admin/reconciliations/${started.run}`
-  let run = started as ShownRun
+  const body = { brand, field, any_size: anySize }
+  const { fresh, ...started } = await client.call('POST /admin/reconciliations', { body })
+  if (!fresh) progress.print('a run of this field is already in progress: waiting for it')
+  const params = { run: started.run }
+  let run: ShownRun = started
   while (run.ended_at === null) {
     if (Date.now() > deadline)
-      throw new CliError(exit.failed, `run ${run.run} is still ${run.state} and continues: GET ${path} shows it`)
-    await sleep(pollMs, signal)
-    run = (await client.get(path)) as ShownRun
+      throw new CliError(
+        exit.failed,
+        `run ${run.run} is still ${run.state} and continues: GET /admin/reconciliations/${run.run} shows it`,
+      )
+    await sleep(pollMs, undefined, { signal })
+    run = await client.call('GET /admin/reconciliations/:run', { params })
     progress.show(run.state, run.ids, undefined, describePace(run))
   }
-  const { discrepancies } = (await client.get(`${path}/discrepancies?limit=${sample}`)) as {
-    discrepancies: readonly Sampled[]
-  }
+  const request = { params, query: { limit: sample } }
+  const { discrepancies } = await client.call('GET /admin/reconciliations/:run/discrepancies', request)
   return { run, sample: discrepancies }
 }
 

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { localUrl } from '../config/compose/local-url.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Scope } from '../http/access.ts'
+import type { AnswerOf, Requested, RouteName, SideName } from './calls.ts'
 import { type Client, type Peer, withClient } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
@@ -14,22 +15,22 @@ export interface Addressed {
   readonly keyFile?: string
   readonly config?: string
   readonly patience: number
+  readonly json?: true
 }
 
 /** `server`: the side at --url, which may be either. */
 export type Side = Peer['side']
+
+type NameOf<Called extends Side> = Called extends SideName ? Called : SideName
 
 const keysOf = { platform: 'platform.keys', operator: 'operator.admin_keys', server: 'its configuration' } as const
 
 const phraseScopes = (scopes: readonly Scope[]): string =>
   `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
 
-/**
- * Adds the options --url, --key, --key-file, --config and --patience.
- *
- * @param key the description of the key in the help text
- */
-export function withAddress(command: Command, side: Side, key: string, patience = '2min'): Command {
+/** Adds the options --url, --key, --key-file, --config and --patience. */
+export function withAddress(command: Command, side: Side, scopes: readonly Scope[], patience = '10s'): Command {
+  const keys = side === 'server' ? 'the configuration' : keysOf[side]
   return withConfig(command)
     .addOption(
       new Option('--url <url>', `the URL of the ${side}; default: its address in the configuration`).env(
@@ -39,7 +40,7 @@ export function withAddress(command: Command, side: Side, key: string, patience 
     .addOption(
       new Option(
         '--key <key>',
-        `${key}. ps shows it to all users of this machine: prefer --key-file or the variable`,
+        `a key with the ${phraseScopes(scopes)}; default: the first such key of ${keys}. ps shows it to all users of this machine: prefer --key-file or the variable`,
       ).env('BELLWIRE_KEY'),
     )
     .option('--key-file <file>', 'read the key from this file')
@@ -49,6 +50,10 @@ export function withAddress(command: Command, side: Side, key: string, patience 
         .default(time(patience), patience),
     )
 }
+
+/** Adds the same options and --json. */
+export const withAnswer = (command: Command, side: Side, scope: Scope): Command =>
+  withAddress(command, side, [scope]).option('--json', 'print the answer as one JSON object')
 
 /** The address and the key of the running side, from the command line or else from the configuration. */
 export async function runningSide(
@@ -84,21 +89,22 @@ export async function readKey(file: string): Promise<string> {
   return key.trim()
 }
 
-export interface Session {
-  readonly scopes: readonly Scope[]
-  readonly notify: (text: string) => void
+interface Session {
+  /** Default: prints to standard error. */
+  readonly notify?: (text: string) => void
   /** Advice for the user if the side does not answer in time. */
   readonly retryHint?: string
   /** The error message after Ctrl-C. */
-  readonly interrupted: string
+  readonly interrupted?: string
 }
 
 /** Runs the work with a client of the running side. Ctrl-C aborts it. */
-export async function withSide<T>(
-  side: Side,
+export async function withSide<Called extends Side, T>(
+  side: Called,
   addressed: Addressed,
-  { scopes, retryHint, interrupted, notify }: Session,
-  work: (client: Client, signal: AbortSignal) => Promise<T>,
+  scopes: readonly Scope[],
+  work: (client: Client<NameOf<Called>>, signal: AbortSignal) => Promise<T>,
+  { retryHint, interrupted = 'interrupted; it is safe to repeat the command', notify = console.error }: Session = {},
 ): Promise<T> {
   const peer = {
     side,
@@ -108,3 +114,13 @@ export async function withSide<T>(
   const { url, key } = await runningSide(side, addressed, scopes)
   return withClient({ url, key, patienceMs: addressed.patience, notify, peer }, interrupted, work)
 }
+
+/** Calls one route of the running side, and returns its answer. */
+export const callSide = <Called extends Side, Name extends RouteName<NameOf<Called>>>(
+  side: Called,
+  addressed: Addressed,
+  scope: Scope,
+  name: Name,
+  ...request: Requested<NameOf<Called>, Name>
+): Promise<AnswerOf<NameOf<Called>, Name>> =>
+  withSide(side, addressed, [scope], (client) => client.call(name, ...request))

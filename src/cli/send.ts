@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { Command, Option } from 'commander'
 import { exit } from './exit.ts'
-import { interruptible } from './interruptible.ts'
-import { toJson } from './output.ts'
+import { print } from './output.ts'
 import { createProgress } from './progress.ts'
-import { type Addressed, runningSide, withAddress } from './running-side.ts'
+import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, phraseSummary } from './send/summary.ts'
 import { sizeOf } from './size-of.ts'
@@ -16,15 +15,10 @@ interface SendOptions extends Addressed {
   readonly out?: string
   readonly timeout: number
   readonly wait: boolean
-  readonly json?: true
 }
 
 export function sendCommand(): Command {
-  return withAddress(
-    new Command(),
-    'platform',
-    'a key with the scopes enqueue and read; default: the first such key of the configuration',
-  )
+  return withAddress(new Command(), 'platform', ['enqueue', 'read'], '2min')
     .requiredOption('-f, --file <file>', 'activity request records, one per line (NDJSON); - reads standard input')
     .addOption(new Option('--channel <channel>', 'the channel').choices(['push', 'site']).default('push'))
     .option('--out <file>', 'write line, id, outcome and identifier of each record to this file, as NDJSON')
@@ -51,28 +45,31 @@ Examples:
 `
 
 async function send(options: SendOptions): Promise<number> {
-  const { url, key } = await runningSide('platform', options, ['enqueue', 'read'])
   const bytes = options.file === '-' ? undefined : await sizeOf(options.file)
   const progress = createProgress(process.stderr)
   try {
-    const summary = await interruptible(
-      'interrupted; send the same file again to continue: accepted records are skipped',
-      (signal) =>
+    const summary = await withSide(
+      'platform',
+      options,
+      ['enqueue', 'read'],
+      (client, signal) =>
         sendFile({
           ...options,
-          url,
-          key,
           bytes,
           read: () =>
             options.file === '-' ? process.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 }),
-          patienceMs: options.patience,
           timeoutMs: options.timeout,
+          client,
           signal,
           progress,
         }),
+      {
+        notify: progress.print,
+        interrupted: 'interrupted; send the same file again to continue: accepted records are skipped',
+      },
     )
     progress.end()
-    console.log(options.json ? toJson(summary) : phraseSummary(summary))
+    print(options, summary, phraseSummary)
     const succeeded = options.wait ? allSuccessful(summary) : summary.refused === 0
     return succeeded ? exit.ok : exit.failed
   } finally {

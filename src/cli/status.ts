@@ -1,24 +1,22 @@
 // A client of /admin/conversions of the platform: the messages that were sent, delivered, displayed and clicked.
 
 import { Command, Option } from 'commander'
-import type { Conversion } from '../conversions/listed.ts'
-import type { Conversions } from '../conversions/report.ts'
+import type { AnswerOf, RequestOf } from './calls.ts'
 import type { Client } from './client.ts'
 import { number } from './failed/groups.ts'
 import { type Column, textTable } from './failed/text-table.ts'
-import { createTextWriter, toJson } from './output.ts'
-import { type Addressed, withAddress, withSide } from './running-side.ts'
+import { createTextWriter, print } from './output.ts'
+import { type Addressed, withAnswer, withSide } from './running-side.ts'
 import { wholeNumber } from './whole-number.ts'
 
 interface SelectOptions extends Addressed {
   readonly brand?: string
-  readonly channel?: string
+  readonly channel?: 'push' | 'site'
   readonly activity?: string
   readonly action?: string
   readonly group?: string
   readonly since?: string
   readonly until?: string
-  readonly json?: true
   readonly csv?: true
 }
 
@@ -42,8 +40,7 @@ Examples:
 
 /** A command with the options that select messages. */
 function withSelection(name: string): Command {
-  const key = 'a key with the scope read; default: the first such key of platform.keys'
-  return withAddress(new Command(name), 'platform', key, '10s')
+  return withAnswer(new Command(name), 'platform', 'read')
     .option('--brand <number>', 'only this brand')
     .addOption(new Option('--channel <name>', 'only this channel').choices(['push', 'site']))
     .option('--activity <id>', 'only this activity_id')
@@ -51,12 +48,11 @@ function withSelection(name: string): Command {
     .option('--group <id>', 'only this action_group_id')
     .option('--since <day>', 'messages that were enqueued on this day or later: 2026-01-31')
     .option('--until <day>', 'messages that were enqueued on this day or earlier')
-    .option('--json', 'print the answer as one JSON object')
     .option('--csv', 'print the answer as CSV')
 }
 
 interface CountOptions extends SelectOptions {
-  readonly by?: string
+  readonly by?: CountQuery['by']
 }
 
 function countCommand(): Command {
@@ -64,19 +60,17 @@ function countCommand(): Command {
     .description('count the messages of each activity (the default)')
     .addOption(new Option('--by <name>', 'the group of a line').choices(['activity', 'action', 'action_group']))
     .action((options: CountOptions) =>
-      withPlatform(options, async (client) => {
-        const query = queryOf(options, { by: options.by })
-        if (options.csv) return print(client, `/admin/conversions.csv${query}`)
-        const answer = await client.get(`/admin/conversions${query}`)
-        const { groups } = answer as { groups: readonly Conversions[] }
-        if (options.json) console.log(toJson(answer))
-        else console.log(groups.length === 0 ? 'No message matches.' : phraseConversions(groups))
+      withSide('platform', options, ['read'], async (client) => {
+        const query = { ...queryOf(options), by: options.by }
+        if (options.csv) return client.download('GET /admin/conversions.csv', { query }, createTextWriter())
+        const answer = await client.call('GET /admin/conversions', { query })
+        print(options, answer, ({ groups }) => (groups.length === 0 ? noMessage : phraseConversions(groups)))
       }),
     )
 }
 
 interface ListOptions extends SelectOptions {
-  readonly stage?: string
+  readonly stage?: ListQuery['stage']
   readonly limit: number
   readonly after?: string
 }
@@ -99,29 +93,28 @@ function listCommand(): Command {
     )
     .option('--after <cursor>', 'the cursor of the previous list')
     .action((options: ListOptions) =>
-      withPlatform(options, async (client) => {
-        const { stage } = options
-        if (options.csv) return print(client, `/admin/conversions/messages.csv${queryOf(options, { stage })}`)
-        const { conversions, next } = await readList(client, options)
-        if (options.json) console.log(toJson({ conversions, ...(next !== undefined && { next }) }))
-        else console.log(conversions.length === 0 ? 'No message matches.' : phraseList(conversions))
+      withSide('platform', options, ['read'], async (client) => {
+        const query = { ...queryOf(options), stage: options.stage }
+        if (options.csv) return client.download('GET /admin/conversions/messages.csv', { query }, createTextWriter())
+        const answer = await readList(client, query, options)
+        const { next } = answer
+        print(options, answer, ({ conversions }) => (conversions.length === 0 ? noMessage : phraseList(conversions)))
         if (!options.json && next !== undefined) console.log(`There may be more: add --after '${next}'`)
       }),
     )
 }
 
-interface Listed {
-  readonly conversions: readonly Conversion[]
-  readonly next?: string
-}
+type CountQuery = NonNullable<RequestOf<'platform', 'GET /admin/conversions'>['query']>
+type ListQuery = NonNullable<RequestOf<'platform', 'GET /admin/conversions/messages'>['query']>
+type Listed = AnswerOf<'platform', 'GET /admin/conversions/messages'>
+type Groups = AnswerOf<'platform', 'GET /admin/conversions'>['groups']
 
 /** Reads until the limit is reached: the platform may answer a short page before the end. */
-async function readList(client: Client, options: ListOptions): Promise<Listed> {
-  const conversions: Conversion[] = []
+async function readList(client: Client<'platform'>, query: ListQuery, options: ListOptions): Promise<Listed> {
+  const conversions: Listed['conversions'] = []
   for (let { after } = options; ; ) {
-    const limit = String(Math.min(mostOfPage, options.limit - conversions.length))
-    const query = queryOf(options, { stage: options.stage, limit, after })
-    const page = (await client.get(`/admin/conversions/messages${query}`)) as Listed
+    const limit = Math.min(mostOfPage, options.limit - conversions.length)
+    const page = await client.call('GET /admin/conversions/messages', { query: { ...query, limit, after } })
     conversions.push(...page.conversions)
     after = page.next
     if (after === undefined) return { conversions }
@@ -130,25 +123,10 @@ async function readList(client: Client, options: ListOptions): Promise<Listed> {
 }
 
 const mostOfPage = 1_000
+const noMessage = 'No message matches.'
 
-const print = (client: Client, path: string): Promise<void> => client.download(path, createTextWriter())
-
-function withPlatform(options: Addressed, use: (client: Client) => Promise<void>): Promise<void> {
-  const session = {
-    scopes: ['read' as const],
-    notify: console.error,
-    interrupted: 'interrupted; it is safe to repeat the command',
-  }
-  return withSide('platform', options, session, use)
-}
-
-function queryOf(
-  { brand, channel, activity, action, group, since, until }: SelectOptions,
-  more: Readonly<Record<string, string | undefined>>,
-): string {
-  const all = { brand, channel, activity, action, action_group: group, since, until, ...more }
-  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return given.length > 0 ? `?${new URLSearchParams(given)}` : ''
+function queryOf({ brand, channel, activity, action, group, since, until }: SelectOptions) {
+  return { brand, channel, activity, action, action_group: group, since, until }
 }
 
 const counts = ['sent', 'delivered', 'displayed', 'clicked', 'failed'] as const
@@ -161,7 +139,7 @@ const columns: readonly Column[] = [
 ]
 
 /** A table with one line for each group. */
-function phraseConversions(groups: readonly Conversions[]): string {
+function phraseConversions(groups: Groups): string {
   const rows = groups.map((group) => [
     group.lane,
     group.activity ?? '–',
@@ -174,7 +152,7 @@ function phraseConversions(groups: readonly Conversions[]): string {
 }
 
 /** A table with one line for each message: its identifier, its stage, and the time of its last status. */
-function phraseList(conversions: readonly Conversion[]): string {
+function phraseList(conversions: Listed['conversions']): string {
   const titles = ['LANE', 'IDENTIFIER', 'ACTIVITY', 'ACTION GROUP', 'ACTION', 'STAGE', 'LAST STATUS']
   return textTable(
     titles.map((title) => ({ title, most: 40 })),

@@ -38,7 +38,7 @@ export interface Route<
 }
 
 /** An answer as a handler may give it: with readonly arrays, and with undefined for an optional member. */
-type Given<Value> = Value extends readonly (infer Item)[]
+export type Given<Value> = Value extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : Value extends object
     ? { readonly [Name in keyof Value]: Given<Value[Name]> | (undefined extends Value[Name] ? undefined : never) }

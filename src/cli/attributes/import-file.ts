@@ -1,3 +1,4 @@
+import type { AnswerOf, RequestOf } from '../calls.ts'
 import type { Client } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
 import { chunks } from '../send/chunks.ts'
@@ -6,25 +7,20 @@ import { each } from '../send/ranges.ts'
 export interface ImportFile {
   readonly stream: AsyncIterable<Buffer>
   readonly format: 'ndjson' | 'csv'
-  readonly path: string
-  readonly client: Client
+  readonly to: Pick<RequestOf<'platform', 'POST /admin/attributes/:brand'>, 'params' | 'query'>
+  readonly client: Client<'platform'>
   /** Called after each request with the bytes read and the users imported so far. */
   readonly onProgress: (bytes: number, users: number) => void
 }
 
-export interface ImportSummary {
-  users: number
-  changed: number
-  refused_count: number
-  /** The first 100 refused lines, with their numbers in the file. */
-  readonly refused: { readonly line: number; readonly error: string }[]
-}
+/** With the first 100 refused lines, and their numbers in the file. */
+export type ImportSummary = AnswerOf<'platform', 'POST /admin/attributes/:brand'>
 
 const maxRefused = 100
 const newline = 10
 
 /** Sends the file in idempotent requests of bounded size, in order, so that the last line of a user counts. @throws if it is empty */
-export async function importFile({ stream, format, path, client, onProgress }: ImportFile): Promise<ImportSummary> {
+export async function importFile({ stream, format, to, client, onProgress }: ImportFile): Promise<ImportSummary> {
   const summary: ImportSummary = { users: 0, changed: 0, refused_count: 0, refused: [] }
   const type = format === 'csv' ? 'text/csv' : 'application/x-ndjson'
   let header: Buffer | undefined
@@ -33,7 +29,7 @@ export async function importFile({ stream, format, path, client, onProgress }: I
     const first = header === undefined
     if (format === 'csv') header ??= body.subarray(0, body.indexOf(newline) + 1)
     const complete = first || !header ? body : Buffer.concat([header, body])
-    const answer = (await client.post(path, complete, type)).answer as ImportSummary
+    const answer = await client.call('POST /admin/attributes/:brand', { ...to, body: complete, type })
     summary.users += answer.users
     summary.changed += answer.changed
     summary.refused_count += answer.refused_count

@@ -22,14 +22,6 @@ export interface ImportSummary {
   seconds: number
 }
 
-interface Answer {
-  readonly accepted: number
-  readonly linked: number
-  readonly moved: number
-  readonly unchanged: number
-  readonly refused: readonly { readonly line: number; readonly error: string }[]
-}
-
 const concurrency = 4
 const maxRefusedLines = 100
 
@@ -40,7 +32,7 @@ export async function importFile(options: {
   readonly bytes: number | undefined
   readonly format: 'csv' | 'ndjson'
   readonly defaults: Defaults
-  readonly client: Client
+  readonly client: Client<'operator'>
   readonly progress: Progress
 }): Promise<ImportSummary> {
   const { file, read, bytes, format, defaults, client, progress } = options
@@ -56,10 +48,13 @@ export async function importFile(options: {
     refused_lines: [],
     seconds: 0,
   }
-  const link = async (batch: Batch): Promise<{ batch: Batch; answer: Answer | undefined }> => {
-    if (batch.lines.length === 0) return { batch, answer: undefined }
-    const { answer } = await client.post('/admin/devices/link', batch.body, 'application/x-ndjson')
-    return { batch, answer: answer as Answer }
+  const link = async (batch: Batch) => {
+    const { body, lines } = batch
+    const type = 'application/x-ndjson'
+    return {
+      batch,
+      answer: lines.length > 0 ? await client.call('POST /admin/devices/link', { body, type }) : undefined,
+    }
   }
   for await (const { batch, answer } of mapInOrder(readBatches(read(), format, defaults), concurrency, link)) {
     const refused = (answer?.refused ?? []).map(({ line, error }) => ({ line: batch.lines[line - 1] ?? 0, error }))

@@ -1,7 +1,8 @@
 // Finds messages on both sides, and reads what each side stores about them.
 
 import { readMessageKey } from '../../contract/message-key.ts'
-import type { AskedSide, OperatorMessage, OperatorRow, PlatformMessage, PlatformRow } from './answers.ts'
+import type { OperatorRow, PlatformRow } from './answers.ts'
+import type { Sides } from './sides.ts'
 import { composeLife, type Life } from './steps.ts'
 
 export type Search =
@@ -27,30 +28,26 @@ export interface Found {
 const maxListed = 1_000
 
 /** The result of the first search that finds a message. */
-export async function findMessages(
-  sides: readonly AskedSide[],
-  searches: readonly Search[],
-): Promise<Found | undefined> {
+export async function findMessages(sides: Sides, searches: readonly Search[]): Promise<Found | undefined> {
   for (const search of searches) {
-    const pages = await Promise.all(sides.map((side) => list(side, search)))
-    const matches = merge(pages.flatMap(({ matches }) => matches))
-    if (matches.length > 0) return { search, matches, more: pages.some(({ next }) => next !== undefined) }
+    const found = await list(sides, search)
+    if (found.matches.length > 0) return { search, ...found }
   }
   return undefined
 }
 
-async function list(side: AskedSide, search: Search): Promise<{ matches: readonly Match[]; next?: string }> {
-  const query =
-    search.by === 'user'
-      ? { brand: search.brand, user_id: search.value, limit: String(maxListed) }
-      : { [search.by]: search.value }
-  const answer = await side.get(`/admin/messages?${new URLSearchParams(query)}`)
-  if (side.name === 'platform') {
-    const { messages, ...page } = answer as { messages: readonly PlatformRow[]; next?: string }
-    return { ...page, matches: messages.map((row) => ({ brand: brandOf(row), key: row.key, platform: row })) }
-  }
-  const { messages, ...page } = answer as { messages: readonly OperatorRow[]; next?: string }
-  return { ...page, matches: messages.map((row) => ({ brand: row.brand, key: row.key, operator: row })) }
+async function list({ platform, operator }: Sides, search: Search): Promise<Omit<Found, 'search'>> {
+  const { by, value } = search
+  const query = by === 'user' ? { brand: search.brand, user_id: value, limit: maxListed } : { [by]: value }
+  const [atPlatform, atOperator] = await Promise.all([
+    platform?.call('GET /admin/messages', { query }),
+    operator?.call('GET /admin/messages', { query }),
+  ])
+  const matches = [
+    ...(atPlatform?.messages ?? []).map((row) => ({ brand: brandOf(row), key: row.key, platform: row })),
+    ...(atOperator?.messages ?? []).map((row) => ({ brand: row.brand, key: row.key, operator: row })),
+  ]
+  return { matches: merge(matches), more: (atPlatform?.next ?? atOperator?.next) !== undefined }
 }
 
 /** The name of a lane begins with the brand (row 31). */
@@ -69,11 +66,11 @@ function merge(matches: readonly Match[]): readonly Match[] {
 export const timeOf = ({ platform, operator }: Match): number => platform?.enqueued_at ?? operator?.updated_at ?? 0
 
 /** Reads the whole life of a message from all sides. */
-export async function readLife(sides: readonly AskedSide[], match: Match): Promise<Life> {
+export async function readLife(sides: Sides, match: Match): Promise<Life> {
   const { platform, operator } = await findOnOtherSide(sides, match)
   const [atPlatform, atOperator] = await Promise.all([
-    platform && (readDetails(sides, 'platform', String(platform.seq)) as Promise<PlatformMessage>),
-    operator && (readDetails(sides, 'operator', operator.ref) as Promise<OperatorMessage>),
+    platform && sides.platform?.call('GET /admin/messages/:seq', { params: { seq: platform.seq } }),
+    operator && sides.operator?.call('GET /admin/messages/:ref', { params: { ref: operator.ref } }),
   ])
   return composeLife(match, {
     ...(atPlatform && { platform: atPlatform }),
@@ -82,15 +79,8 @@ export async function readLife(sides: readonly AskedSide[], match: Match): Promi
 }
 
 /** Until a message is settled, only the operator knows its identifier. */
-async function findOnOtherSide(sides: readonly AskedSide[], match: Match): Promise<Match> {
-  const missing = sides.filter(({ name }) => match[name] === undefined)
-  const { id } = readMessageKey(match.key)
-  const pages = await Promise.all(missing.map((side) => list(side, { by: 'id', value: id })))
-  const found = pages.flatMap(({ matches }) => matches)
-  return merge([match, ...found.filter(({ brand, key }) => brand === match.brand && key === match.key)])[0] as Match
-}
-
-async function readDetails(sides: readonly AskedSide[], name: AskedSide['name'], id: string): Promise<unknown> {
-  const side = sides.find((each) => each.name === name) as AskedSide
-  return side.get(`/admin/messages/${encodeURIComponent(id)}`)
+async function findOnOtherSide({ platform, operator }: Sides, match: Match): Promise<Match> {
+  const missing = { ...(!match.platform && { platform }), ...(!match.operator && { operator }) }
+  const { matches } = await list(missing, { by: 'id', value: readMessageKey(match.key).id })
+  return merge([match, ...matches.filter(({ brand, key }) => brand === match.brand && key === match.key)])[0] as Match
 }

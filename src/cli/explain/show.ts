@@ -3,9 +3,9 @@
 import { readMessageKey } from '../../contract/message-key.ts'
 import { escapeControls } from '../../runtime/log-text.ts'
 import { phraseCount } from '../../runtime/phrase-count.ts'
+import type { SideName } from '../calls.ts'
 import { textTable } from '../failed/text-table.ts'
 import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
-import type { SideName } from './answers.ts'
 import { type Match, timeOf } from './find.ts'
 import type { Life, Step } from './steps.ts'
 

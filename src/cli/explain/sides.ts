@@ -1,10 +1,10 @@
 // The sides that `bellwire explain` asks: those of the configuration, or those at --url and --other-url.
 
 import { loadConfig } from '../../config/load.ts'
+import type { SideName } from '../calls.ts'
 import { type Client, createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
 import { type Addressed, readKey, runningSide, type Side } from '../running-side.ts'
-import type { AskedSide, SideName } from './answers.ts'
 
 export interface SideOptions extends Addressed {
   readonly otherUrl?: string
@@ -42,8 +42,11 @@ async function configuredSides({ url, config, otherUrl }: SideOptions): Promise<
   return [...(platform ? ['platform' as const] : []), ...(operator ? ['operator' as const] : [])]
 }
 
+/** The clients of the sides that are asked. */
+export type Sides = { readonly [Name in SideName]?: Client<Name> | undefined }
+
 export interface Connected {
-  readonly sides: readonly AskedSide[]
+  readonly sides: Sides
   /** The addresses that were not reached, each with the error. */
   readonly errors: readonly CliError[]
 }
@@ -71,12 +74,12 @@ export async function withSides<T>(
 
 /** Asks each client which side it is. */
 async function nameSides(clients: readonly Client[]): Promise<Connected> {
-  const sides: AskedSide[] = []
+  const named: [SideName, Client][] = []
   const errors: CliError[] = []
   await Promise.all(
     clients.map(async (client) => {
       try {
-        sides.push({ name: await readName(client), get: (path) => client.get(path) })
+        named.push([await readName(client), client])
       } catch (error) {
         if (!(error instanceof CliError)) throw error
         errors.push(error)
@@ -84,17 +87,16 @@ async function nameSides(clients: readonly Client[]): Promise<Connected> {
     }),
   )
   const [first] = errors
-  if (sides.length === 0 && first) throw first
-  const names = new Set(sides.map(({ name }) => name))
-  if (names.size < sides.length)
-    throw new CliError(exit.usage, `two addresses are of ${phraseSide([...names][0] as SideName)}: leave one out`)
-  return { sides, errors }
+  if (named.length === 0 && first) throw first
+  const [[name] = [], other] = named
+  if (name && name === other?.[0])
+    throw new CliError(exit.usage, `two addresses are of ${phraseSide(name)}: leave one out`)
+  return { sides: Object.fromEntries(named), errors }
 }
 
 /** Both sides answer this path, the platform with its lanes. */
 async function readName(client: Client): Promise<SideName> {
-  const summary = (await client.get('/admin/summary')) as object
-  return 'lanes' in summary ? 'platform' : 'operator'
+  return 'lanes' in (await client.call('GET /admin/summary')) ? 'platform' : 'operator'
 }
 
 const phraseSide = (name: SideName): string => (name === 'platform' ? 'a platform' : 'an operator')

@@ -1,7 +1,9 @@
 // Composes the life of a message from the answers of both sides. Pure.
 
 import { readMessageKey } from '../../contract/message-key.ts'
-import type { Identifier, OperatorMessage, Pause, PlatformMessage, SideName } from './answers.ts'
+import type { SideName } from '../calls.ts'
+import type { Pause } from '../lanes/show-lanes.ts'
+import type { Delivery, PlatformMessage } from './answers.ts'
 
 export interface Step {
   /** Epoch milliseconds. Null: now. */
@@ -59,13 +61,13 @@ export interface Life {
   readonly activity: string | null
   readonly action: string | null
   /** All identifiers, the present one last. */
-  readonly identifiers: readonly Identifier[]
+  readonly identifiers: PlatformMessage['identifiers']
   /** Absent: the side was not asked, or has no such message. */
   readonly platform?: Pick<
     PlatformMessage,
     'seq' | 'lane' | 'outcome' | 'attempts' | 'replays' | 'untracked' | 'erased' | 'failed' | 'status'
   >
-  readonly operator?: Pick<OperatorMessage, 'ref' | 'outcome' | 'attempts' | 'uncertain'>
+  readonly operator?: Pick<Delivery, 'ref' | 'outcome' | 'attempts' | 'uncertain'>
   /** The platform delivers the message itself: its lane has no operator. */
   readonly delivery?: NonNullable<Life['operator']>
   /** In order of time. The clocks of the two sides may differ. */
@@ -75,7 +77,7 @@ export interface Life {
 /** Composes the life of the message with this brand and key. */
 export function composeLife(
   { brand, key }: { readonly brand: string; readonly key: string },
-  { platform, operator }: { readonly platform?: PlatformMessage; readonly operator?: OperatorMessage },
+  { platform, operator }: { readonly platform?: PlatformMessage; readonly operator?: Delivery },
 ): Life {
   const { channel, id, userId, activityId, actionId } = readMessageKey(key)
   // Steps of the same millisecond stay in this order.
@@ -112,7 +114,7 @@ function statusAtPlatform(message: PlatformMessage): NonNullable<Life['platform'
   }
 }
 
-const deliveryStatus = ({ ref, outcome, attempts, uncertain }: OperatorMessage) => ({
+const deliveryStatus = ({ ref, outcome, attempts, uncertain }: Delivery) => ({
   ref,
   outcome,
   attempts,
@@ -136,7 +138,7 @@ function callStep(
 }
 
 function resultsAtPlatform(message: PlatformMessage): Step[] {
-  const { history, failed, outcome, settled_at: settledAt, identifiers } = message
+  const { history = [], failed, outcome, settled_at: settledAt, identifiers } = message
   const side = 'platform'
   const steps = history.flatMap((each): Step[] => {
     const { attempt, at, outcome: state, rule, reason, status, error, answer, call } = each
@@ -200,7 +202,7 @@ function waits({ key, reason, error, lane_owner: process, lane_state: lane }: Pl
   }
 }
 
-function deliverySteps(message: OperatorMessage, side: SideName): Step[] {
+function deliverySteps(message: Delivery, side: SideName): Step[] {
   const { claimed_at: claimedAt, updated_at: updatedAt, attempts, owner, outcome, rule, error, refusals } = message
   const steps: Step[] = [
     { at: claimedAt, side, step: 'claimed', ref: message.ref, ...(attempts === 1 && { process: owner }) },

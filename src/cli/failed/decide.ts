@@ -1,28 +1,25 @@
 // Replays or dismisses failed items: counts them first, asks, and works in steps.
 
 import { phraseCount } from '../../runtime/phrase-count.ts'
+import type { AnswerOf, RequestOf } from '../calls.ts'
 import type { Client } from '../client.ts'
 import { confirm } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import type { Progress } from '../progress.ts'
+import type { Addressed } from '../running-side.ts'
 import { type FilterOptions, filterOf } from './filter.ts'
 import { type Group, mergeGroups, number, phraseGroups } from './groups.ts'
 
-export interface DecideOptions extends FilterOptions {
+export interface DecideOptions extends Addressed, FilterOptions {
   readonly all?: true
   readonly preview?: true
   readonly yes?: true
   readonly perSecond?: number
-  readonly json?: true
-}
-
-interface Answer {
-  readonly count: number
-  readonly groups?: readonly Group[]
-  readonly next?: string
 }
 
 export type Action = 'replay' | 'dismiss'
+type Body = RequestOf<'platform', 'POST /admin/failed/replay'>['body']
+type Answer = AnswerOf<'platform', 'POST /admin/failed/replay'>
 
 /** What was counted and changed, as `--json` prints it. */
 export interface Decided {
@@ -34,15 +31,15 @@ export interface Decided {
 
 /** Counts the matching items, asks for confirmation, and decides about them. */
 export async function decide(
-  client: Client,
+  client: Client<'platform'>,
   action: Action,
   options: DecideOptions,
   progress: Progress,
 ): Promise<Decided> {
   const filter = filterOf(options)
-  if ((options.all === true) === Object.keys(filter).length > 0)
+  if ((options.all === true) === Object.values(filter).some((each) => each !== undefined))
     throw new CliError(exit.usage, 'give either a filter, such as --activity or --seq, or --all for all pending items')
-  const selection = options.all ? { all: true } : filter
+  const selection = options.all ? { all: true as const } : filter
   const counted = await preview(client, action, selection, progress)
   progress.end()
   if (!options.json) console.log(counted.matching === 0 ? 'No item matches.' : phraseGroups(counted.groups))
@@ -50,7 +47,7 @@ export async function decide(
   if (!options.yes)
     await confirm(`${action === 'replay' ? 'Replay' : 'Dismiss'} ${phraseCount(counted.matching, 'item')}?`)
   const { perSecond } = options
-  const body = { ...selection, ...(perSecond !== undefined && { per_second: perSecond }) }
+  const body = { ...selection, per_second: perSecond }
   let changed = 0
   for await (const { count } of answersOf(client, action, body)) {
     changed += count
@@ -59,7 +56,12 @@ export async function decide(
   return { ...counted, changed }
 }
 
-async function preview(client: Client, action: Action, selection: object, progress: Progress): Promise<Decided> {
+async function preview(
+  client: Client<'platform'>,
+  action: Action,
+  selection: Body,
+  progress: Progress,
+): Promise<Decided> {
   let matching = 0
   let groups: readonly Group[] = []
   for await (const answer of answersOf(client, action, { ...selection, preview: true })) {
@@ -71,10 +73,9 @@ async function preview(client: Client, action: Action, selection: object, progre
 }
 
 /** Sends the request until nothing is left. Each answer says where to continue. */
-async function* answersOf(client: Client, action: Action, body: object): AsyncGenerator<Answer> {
+async function* answersOf(client: Client<'platform'>, action: Action, body: Body): AsyncGenerator<Answer> {
   for (let after: string | undefined; ; ) {
-    const request = JSON.stringify(after === undefined ? body : { ...body, after })
-    const answer = (await client.post(`/admin/failed/${action}`, request)).answer as Answer
+    const answer = await client.call(`POST /admin/failed/${action}`, { body: { ...body, after } })
     yield answer
     after = answer.next
     if (after === undefined) return

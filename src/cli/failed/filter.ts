@@ -8,7 +8,7 @@ export interface FilterOptions {
   readonly activity?: string
   readonly action?: string
   readonly reason?: string
-  readonly state?: string
+  readonly state?: 'pending' | 'dismissed' | 'replayed'
   readonly user?: string
   readonly from?: string
   readonly until?: string
@@ -37,20 +37,25 @@ export function withFilter(command: Command): Command {
 }
 
 /** The members of the filter, as /admin/failed reads them. */
-export function filterOf({ lane, activity, action, reason, state, user, from, until, error, seq }: FilterOptions) {
-  const given = { lane, activity, action, reason, state, user, from, until, error, seqs: seq }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+export function filterOf({
+  lane,
+  activity,
+  action,
+  reason,
+  state,
+  user,
+  from,
+  until,
+  error,
+  seq: seqs,
+}: FilterOptions) {
+  return { lane, activity, action, reason, state, user, from, until, error, seqs }
 }
 
-/** The filter as a query string, with further parameters. */
-export function queryOf(
-  options: FilterOptions,
-  more: Readonly<Record<string, string | number | undefined>> = {},
-): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...filterOf(options), ...more }))
-    if (value !== undefined) query.set(name, String(value))
-  return query.size === 0 ? '' : `?${query}`
+/** The filter as a query. */
+export function queryOf(options: FilterOptions) {
+  const { seqs, ...filter } = filterOf(options)
+  return { ...filter, seqs: seqs?.join() }
 }
 
 const maxNumbers = 10_000

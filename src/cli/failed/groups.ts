@@ -1,16 +1,9 @@
 // Formats Failed Actions by lane, activity, action and reason.
 
+import type { AnswerOf } from '../calls.ts'
 import { textTable } from './text-table.ts'
 
-export interface Group {
-  readonly lane: string
-  readonly activity: string | null
-  readonly action: string | null
-  readonly reason: string
-  readonly pending: number
-  readonly dismissed: number
-  readonly replayed: number
-}
+export type Group = AnswerOf<'platform', 'GET /admin/failed/summary'>['groups'][number]
 
 const counted = ['pending', 'dismissed', 'replayed'] as const
 

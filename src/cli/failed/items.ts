@@ -1,44 +1,13 @@
 // Formats single failed items: a list, and one item with its attempts.
 
 import { escapeControls } from '../../runtime/log-text.ts'
+import type { AnswerOf } from '../calls.ts'
 import { textTable } from './text-table.ts'
 
-export interface Item {
-  readonly seq: number
-  readonly lane: string
-  readonly id: string | null
-  readonly activity: string | null
-  readonly action: string | null
-  readonly user: string | null
-  readonly text: string
-  readonly reason: string
-  readonly error: string
-  readonly at: number
-  readonly state: string
-  readonly replays: number
-  readonly decided_by: string | null
-  readonly decided_at: number | null
-}
+export type FailedList = AnswerOf<'platform', 'GET /admin/failed'>
+type Item = AnswerOf<'platform', 'GET /admin/failed/:seq'>
 
-export interface ItemDetails extends Item {
-  readonly history: readonly {
-    readonly replay: number
-    readonly attempt: number
-    readonly at: number
-    readonly outcome: string
-    readonly status: number | null
-    readonly rule: string
-    readonly reason: string
-    readonly error: string
-    readonly answer: string | null
-    readonly call: string | null
-    readonly replayed_by: string | null
-    readonly replayed_at: number | null
-  }[]
-  readonly identifiers: readonly { readonly ref: string; readonly replayed_at: number | null }[]
-}
-
-export function phraseItems(items: readonly Item[]): string {
+export function phraseItems(items: FailedList['items']): string {
   const columns = ['SEQ', 'FAILED AT', 'LANE', 'USER', 'ACTIVITY', 'ACTION', 'REASON', 'STATE', 'ERROR']
   return textTable(
     columns.map((title) => ({ title, most: title === 'ERROR' ? 60 : 30 })),
@@ -56,7 +25,7 @@ export function phraseItems(items: readonly Item[]): string {
   )
 }
 
-export function phraseItem(item: ItemDetails): string {
+export function phraseItem(item: Item): string {
   const { seq, lane, id, user, activity, action, state, replays, decided_by: by, decided_at: at, text } = item
   const decision = by === null || at === null ? '' : ` (decided by ${by} at ${timeOf(at)})`
   const facts = [
@@ -82,7 +51,7 @@ export function phraseItem(item: ItemDetails): string {
   ].join('\n')
 }
 
-function phraseAttempt(attempt: ItemDetails['history'][number]): string[] {
+function phraseAttempt(attempt: Item['history'][number]): string[] {
   const { outcome, status, rule, reason, error, answer, call, replayed_by: by, replayed_at: replayedAt } = attempt
   const title = attempt.attempt === 0 ? 'without an attempt' : `attempt ${attempt.attempt}`
   const facts = [

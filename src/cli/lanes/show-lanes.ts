@@ -3,41 +3,12 @@
 import { escapeControls } from '../../runtime/log-text.ts'
 import { phraseCount } from '../../runtime/phrase-count.ts'
 import { durationUnits, phraseDuration } from '../../runtime/phrase-duration.ts'
+import type { AnswerOf } from '../calls.ts'
 import { textTable } from '../failed/text-table.ts'
 
-interface Authored {
-  readonly by: string
-  readonly reason: string
-  readonly since: number
-  readonly until?: number
-}
-
 /** A lane of GET /admin/lanes. */
-export interface ListedLane {
-  readonly name: string
-  readonly state: string
-  readonly waiting: number
-  readonly oldest_age_ms: number
-  readonly in_flight: number
-  readonly held_for_ms: number
-  readonly held_reason?: string
-  readonly next_try_at?: number
-  readonly last_error?: string
-  readonly last_error_at?: number
-  readonly settings: {
-    readonly [Name in keyof typeof settingLabels]: {
-      readonly value: string | number | null
-      readonly configured: string | number | null
-      readonly override?: Authored
-    }
-  }
-  readonly pauses: readonly (Authored & {
-    readonly scope: 'lane' | 'brand'
-    readonly activity?: string
-    readonly action?: string
-    readonly held_back: number
-  })[]
-}
+export type Lane = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]
+export type Pause = Lane['pauses'][number]
 
 /** The settings of the API, as options of the command. */
 export const settingLabels = {
@@ -57,7 +28,7 @@ const columns = [
 ] as const
 
 /** A table with one row for each lane. The lines under a row are its controls and its last error. */
-export function phraseLanes(lanes: readonly ListedLane[]): string {
+export function phraseLanes(lanes: readonly Lane[]): string {
   if (lanes.length === 0) return 'There are no lanes. Add one to platform.lanes.'
   const rows = lanes.map(({ name, state, waiting, oldest_age_ms: ageMs, in_flight: inFlight }) => [
     name,
@@ -71,7 +42,7 @@ export function phraseLanes(lanes: readonly ListedLane[]): string {
   return [head, ...lines.flatMap((line, i) => [line, ...(details[i] ?? [])])].join('\n')
 }
 
-function detailsOf(lane: ListedLane): string[] {
+function detailsOf(lane: Lane): string[] {
   const { settings, pauses, held_reason: heldReason, last_error: error, last_error_at: errorAt } = lane
   return [
     ...Object.entries(settings).flatMap(([name, { value, configured, override }]) => {
@@ -108,16 +79,10 @@ export function phraseHold(lane: {
   return `held for ${phraseDuration(heldMs)}: ${reason}${next && `; next try ${next}`}`
 }
 
-export function phrasePause({
-  scope,
-  activity,
-  action,
-  held_back: items,
-  ...author
-}: ListedLane['pauses'][number]): string {
+export function phrasePause({ scope, activity, action, held_back: items, ...author }: Pause): string {
   const part = activity !== undefined ? `activity ${activity}` : action !== undefined ? `action ${action}` : undefined
   const paused = part === undefined ? `the ${scope}` : `${part} of the ${scope}`
-  const heldBack = part === undefined ? '' : `, ${phraseCount(items ?? 0, 'message')} held back,`
+  const heldBack = part === undefined ? '' : `, ${phraseCount(items, 'message')} held back,`
   return `${paused} is paused${heldBack} by ${phraseAuthor(author)}`
 }
 
@@ -126,7 +91,7 @@ function phraseValue(name: string, value: string | number | null): string {
   return name === 'span_ms' ? `${value} ms` : String(value)
 }
 
-function phraseAuthor({ by, reason, since, until }: Authored): string {
+function phraseAuthor({ by, reason, since, until }: Omit<Pause, 'scope' | 'held_back'>): string {
   const end = until === undefined ? '' : ` until ${phraseDate(until)}`
   return `${by} since ${phraseDate(since)}${end}: ${reason}`
 }

@@ -3,18 +3,15 @@
 import type { ShownRun } from '../../admin/shown/run.ts'
 import { type Direction, severityOf, worstDirection } from '../../reconcile/severity.ts'
 import { phraseCount } from '../../runtime/phrase-count.ts'
+import type { AnswerOf } from '../calls.ts'
 
-export interface Sampled {
-  readonly user_id: string
-  readonly direction: Direction
-  readonly severity: string
-}
+type Sample = AnswerOf<'platform', 'GET /admin/reconciliations/:run/discrepancies'>['discrepancies']
 
 /** The output of `--json`. */
 export interface Report {
   readonly run: ShownRun
   /** The first discrepancies, the worst first. */
-  readonly sample: readonly Sampled[]
+  readonly sample: Sample
 }
 
 /** The report as text. */
@@ -30,7 +27,7 @@ export function phraseReport({ run, sample }: Report): string {
   return [...phraseFindings(title, run, sample), ...phraseNextSteps(run)].join('\n')
 }
 
-function phraseFindings(title: string, run: ShownRun, sample: readonly Sampled[]): string[] {
+function phraseFindings(title: string, run: ShownRun, sample: Sample): string[] {
   const { field, discrepancies, data_at, crm_users, ids } = run
   if (!discrepancies) return [`${title}: ${run.state}`]
   const total = discrepancies.operator_only + discrepancies.crm_only

@@ -20,28 +20,28 @@ export interface Enqueued {
   readonly retried: boolean
 }
 
-interface Answer {
-  readonly accepted: number
-  readonly repeated: number
-  readonly refused: readonly { readonly line: number; readonly error: string }[]
-  readonly seqs: Ranges
-}
-
 /** Concurrent requests: the next one is read and sent while the platform writes to disk. */
 const concurrency = 4
 
 /** Sends all chunks concurrently, and yields the results in the order of the file. */
 export async function* enqueue(
   chunks: AsyncIterable<Chunk>,
-  client: Client,
-  channel: string,
+  client: Client<'platform'>,
+  channel: 'push' | 'site',
 ): AsyncGenerator<Enqueued> {
   yield* mapInOrder(chunks, concurrency, (chunk) => enqueueChunk(chunk, client, channel))
 }
 
-async function enqueueChunk(chunk: Chunk, client: Client, channel: string): Promise<Enqueued> {
-  const { answer, sent } = await client.post(`/admin/activities/${channel}`, chunk.body, 'application/x-ndjson')
-  const { accepted, repeated, refused, seqs } = answer as Answer
+async function enqueueChunk(chunk: Chunk, client: Client<'platform'>, channel: 'push' | 'site'): Promise<Enqueued> {
+  let retried = false
+  const { accepted, repeated, refused, seqs } = await client.call('POST /admin/activities/:channel', {
+    params: { channel },
+    body: chunk.body,
+    type: 'application/x-ndjson',
+    onRetry: () => {
+      retried = true
+    },
+  })
   const fileLines = [...each(chunk.lines)]
   const refusedAt = new Map(refused.map(({ line, error }) => [line, error]))
   const lines: Ranges = []
@@ -53,6 +53,6 @@ async function enqueueChunk(chunk: Chunk, client: Client, channel: string): Prom
     accepted,
     repeated,
     refused: refused.map(({ line, error }) => ({ line: fileLines[line - 1] ?? 0, error })),
-    retried: sent > 1,
+    retried,
   }
 }

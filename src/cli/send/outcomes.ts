@@ -1,4 +1,6 @@
-import { type Client, sleep } from '../client.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AnswerOf } from '../calls.ts'
+import type { Client } from '../client.ts'
 
 /** A line of the file and its queue number. */
 export interface SentRecord {
@@ -8,15 +10,8 @@ export interface SentRecord {
   readonly id?: string
 }
 
-export interface RecordOutcome {
-  readonly seq: number
-  readonly category: 'successful' | 'failed' | 'waiting'
-  readonly ref?: string
-  readonly untracked?: true
-  readonly reason?: string
-  readonly error?: string
-  readonly attempts?: number
-}
+type Outcome = AnswerOf<'platform', 'POST /admin/outcomes'>['outcomes'][number]
+export type RecordOutcome = Omit<Outcome, 'lane'>
 
 export interface OutcomesOptions {
   /** The deadline in epoch milliseconds. Records without an outcome are then reported as waiting. */
@@ -38,7 +33,7 @@ const maxPollMs = 1_000
  */
 export async function waitForOutcomes(
   records: AsyncIterable<SentRecord>,
-  client: Client,
+  client: Client<'platform'>,
   { deadline, signal, onSettled, onWaiting }: OutcomesOptions,
 ): Promise<void> {
   const iterator = records[Symbol.asyncIterator]()
@@ -67,15 +62,14 @@ export async function waitForOutcomes(
     if (waitingOutcomes.length > 0) onWaiting(waitingOutcomes)
     pollMs = stillWaiting.length < waiting.length ? firstPollMs : Math.min(maxPollMs, pollMs * 2)
     waiting = stillWaiting
-    if (waiting.length > 0) await sleep(Math.min(pollMs, Math.max(1, deadline - Date.now())), signal)
+    if (waiting.length > 0) await sleep(Math.min(pollMs, Math.max(1, deadline - Date.now())), undefined, { signal })
   }
 }
 
 async function fetchOutcomes(
   records: readonly SentRecord[],
-  client: Client,
+  client: Client<'platform'>,
 ): Promise<ReadonlyMap<number, RecordOutcome>> {
-  const { answer } = await client.post('/admin/outcomes', JSON.stringify({ seqs: records.map(({ seq }) => seq) }))
-  const { outcomes } = answer as { outcomes: readonly RecordOutcome[] }
+  const { outcomes } = await client.call('POST /admin/outcomes', { body: { seqs: records.map(({ seq }) => seq) } })
   return new Map(outcomes.map((outcome) => [outcome.seq, outcome]))
 }

@@ -1,5 +1,5 @@
 import { phraseCount } from '../../runtime/phrase-count.ts'
-import { createClient } from '../client.ts'
+import type { Client } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
 import type { Progress } from '../progress.ts'
 import { chunks } from './chunks.ts'
@@ -16,32 +16,27 @@ export interface SendFile {
   /** The size of the file. Undefined for a stream, which can be read only once. */
   readonly bytes: number | undefined
   readonly channel: 'push' | 'site'
-  readonly url: string
-  readonly key: string
   readonly out?: string
   readonly wait: boolean
   readonly timeoutMs: number
-  readonly patienceMs: number
+  readonly client: Client<'platform'>
   readonly signal: AbortSignal
   readonly progress: Progress
 }
-
-const peer = { side: 'platform', key: 'platform.keys with the scopes enqueue and read' } as const
 
 /**
  * Puts all records of an NDJSON file into the platform's queue and, if `wait` is true, waits for their outcomes. It retries while
  * the platform restarts. Memory does not grow with the file.
  */
 export async function sendFile(options: SendFile): Promise<Summary> {
-  const { file, read, bytes, out, wait, timeoutMs, signal, progress } = options
+  const { file, read, bytes, out, wait, timeoutMs, client, signal, progress } = options
   if (out !== undefined && bytes === undefined)
     throw new CliError(exit.usage, '--out reads the file twice, so standard input is not possible: give a file')
   const startedAt = Date.now()
-  const client = createClient({ ...options, peer, notify: progress.print })
   const results = out === undefined ? undefined : await openResults(out)
   try {
     const summary = emptySummary(file)
-    const accepted = await enqueueAll(options, client, summary, results)
+    const accepted = await enqueueAll(options, summary, results)
     // An export that failed must not look like a success.
     if (summary.lines === 0) throw new CliError(exit.usage, `${file} has no record: nothing was sent`)
     summary.waiting = summary.accepted + summary.repeated
@@ -80,13 +75,11 @@ export async function sendFile(options: SendFile): Promise<Summary> {
     return summary
   } finally {
     await results?.end()
-    await client.close()
   }
 }
 
 async function enqueueAll(
-  { read, bytes, channel, progress }: SendFile,
-  client: ReturnType<typeof createClient>,
+  { read, bytes, channel, client, progress }: SendFile,
   summary: Summary,
   results: Results | undefined,
 ): Promise<readonly AcceptedLines[]> {
