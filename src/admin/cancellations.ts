@@ -1,13 +1,14 @@
 // The routes under /admin that cancel waiting messages, on both sides.
 
 import { type Static, Type } from 'typebox'
-import { closed, limitOf, moment, text, timeText, whole } from '../contract/documents/described.ts'
+import { closed, limitOf, moment, text, whole } from '../contract/documents/described.ts'
 import { readMoment } from '../contract/moment.ts'
 import { HttpError } from '../http/http.ts'
-import type { Cancellation, WaitingSelection } from '../queue/controls/waiting-selection.ts'
+import type { Cancellation, WaitingSelection as Selected } from '../queue/controls/waiting-selection.ts'
 import type { LaneService } from '../queue/queue.ts'
 import { random } from '../runtime/random.ts'
-import { findTargets, type LaneAdmin, noSuchLane, partId, reasonText, target } from './lane-target.ts'
+import { findTargets, type LaneAdmin, noSuchLane } from './lane-target.ts'
+import { reasonText, WaitingSelection, waitingFilter } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
 import { isLaneVisible } from './visibility.ts'
 
@@ -15,20 +16,6 @@ import { isLaneVisible } from './visibility.ts'
 const mostOpen = 20
 const mostListed = 1_000
 
-const filter = {
-  activity: Type.Optional(partId('The activity_id.')),
-  action: Type.Optional(partId('The action_id.')),
-  user: Type.Optional(partId('The user_id.')),
-  from: Type.Optional(timeText(readMoment, 'Enqueued at this time or later, such as 2026-01-31T10:00:00Z.')),
-  until: Type.Optional(timeText(readMoment, 'Enqueued before this time.')),
-}
-const selection = {
-  ...target,
-  ...filter,
-  all: Type.Optional(
-    Type.Literal(true, { description: 'All waiting messages. Required if there is no other filter.' }),
-  ),
-}
 const identifier = Type.String({
   pattern: '^[\\w-]{1,64}$',
   title: 'a text of 1 to 64 letters, digits, _ and -',
@@ -55,7 +42,10 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
   return {
     preview: adminRoute({
       says: 'Counts the waiting messages that a cancellation would select, at most 20,000 of a lane in each request.',
-      body: Type.Object({ ...selection, after: Type.Optional(text('The `next` of the previous answer.')) }, closed),
+      body: Type.Object(
+        { ...WaitingSelection.properties, after: Type.Optional(text('The `next` of the previous answer.')) },
+        closed,
+      ),
       gives: Type.Object({
         count: whole('Of these messages, some may be in running calls'),
         next: Type.Optional(text('Present if there may be more: send it as `after`, and add the counts')),
@@ -72,7 +62,7 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
     }),
     cancel: adminRoute({
       says: 'Cancels the selected messages that wait now. They are in Failed Actions with the reason `cancelled`. Messages in running calls are cancelled only if they must be sent again.',
-      body: Type.Object({ ...selection, reason: reasonText, id: Type.Optional(identifier) }, closed),
+      body: Type.Object({ ...WaitingSelection.properties, reason: reasonText, id: Type.Optional(identifier) }, closed),
       gives: Type.Object({
         id: Type.String({ description: 'GET /admin/lanes/cancellations?id=… shows the progress' }),
       }),
@@ -103,13 +93,10 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
   }
 }
 
-type Body = Static<ReturnType<typeof bodyOf>>
-const bodyOf = () => Type.Object(selection)
-
-function selectionOf(body: Body): WaitingSelection {
+function selectionOf(body: Static<typeof WaitingSelection>): Selected {
   const { all, ...members } = body
-  const given = Object.fromEntries(Object.entries(members).filter(([name]) => name in filter))
-  filterOrAll({ ...given, ...(all && { all }) }, Object.keys(filter))
+  const given = Object.fromEntries(Object.entries(members).filter(([name]) => name in waitingFilter))
+  filterOrAll({ ...given, ...(all && { all }) }, Object.keys(waitingFilter))
   const { activity, action, user, from, until } = body
   return {
     ...(activity !== undefined && { activity }),

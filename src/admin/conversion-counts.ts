@@ -1,27 +1,16 @@
 // The routes that count messages by their delivery statuses: GET /admin/conversions, as JSON and as CSV.
 
 import { type Static, Type } from 'typebox'
-import { closed, nullable, textOf, whole } from '../contract/documents/described.ts'
-import { type Conversions, groupings, readConversions } from '../conversions/report.ts'
+import { nullable, textOf, whole } from '../contract/documents/described.ts'
+import { type Conversions, readConversions } from '../conversions/report.ts'
 import type { AccessKey } from '../http/access.ts'
 import { columnsOf } from '../http/csv.ts'
-import { type ConversionRoutes, filterOf, Selection, select } from './conversion-selection.ts'
+import { type ConversionRoutes, filterOf, select } from './conversion-selection.ts'
+import { ConversionCounts } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv } from './send-file.ts'
 
-const Query = Type.Object(
-  {
-    by: Type.Optional(
-      Type.Enum([...groupings], {
-        description: 'The identifier that a group has in common. Default: activity.',
-        default: 'activity',
-      }),
-    ),
-    ...Selection.properties,
-  },
-  closed,
-)
-type Query = Static<typeof Query>
+type Query = Static<typeof ConversionCounts>
 
 const Group = Type.Object({
   lane: Type.String(),
@@ -48,7 +37,7 @@ export function conversionCountRoutes(routes: ConversionRoutes) {
   return {
     count: adminRoute({
       says: 'Counts the messages that were sent, delivered, displayed, clicked and failed, by activity, action or action group.',
-      query: Query,
+      query: ConversionCounts,
       gives: Type.Object({ groups: Type.Array(Group) }),
       async handler({ query }, key) {
         return { groups: await read(query, key) }
@@ -56,7 +45,7 @@ export function conversionCountRoutes(routes: ConversionRoutes) {
     }),
     exportCounts: adminRoute({
       says: 'Returns the same counts as a file.',
-      query: Query,
+      query: ConversionCounts,
       files: textOf('text/csv', 'A header line, then one group per line'),
       async handler({ query }, key, reply) {
         return sendCsv(reply, 'conversions', columns, [await read(query, key)])

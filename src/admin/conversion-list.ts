@@ -7,28 +7,20 @@ import {
   type Conversion,
   type ListFilter,
   type Position,
-  reachedStages,
   readConversionList,
   type SelectedRange,
 } from '../conversions/listed.ts'
 import { ShownStatus } from '../conversions/shown-statuses.ts'
+import { reachedStages } from '../conversions/stage.ts'
 import type { AccessKey } from '../http/access.ts'
 import { type Columns, columnsOf } from '../http/csv.ts'
 import { HttpError } from '../http/http-error.ts'
-import { type ConversionRoutes, filterOf, Selection, select } from './conversion-selection.ts'
+import { type ConversionRoutes, filterOf, select } from './conversion-selection.ts'
+import { ConversionList } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv } from './send-file.ts'
 
-const ListQuery = Type.Object(
-  {
-    ...Selection.properties,
-    stage: Type.Optional(
-      Type.Enum([...reachedStages], { description: 'Only conversions that reached this stage, or a later one.' }),
-    ),
-  },
-  closed,
-)
-type ListQuery = Static<typeof ListQuery>
+type ListQuery = Static<typeof ConversionList>
 
 const mostListed = 1_000
 /** A filter that matches few conversions must not make one request read all of them. */
@@ -69,7 +61,7 @@ export function conversionListRoutes(routes: ConversionRoutes) {
       says: 'Lists the messages that have a delivery status, with each status and its meta.',
       query: Type.Object(
         {
-          ...ListQuery.properties,
+          ...ConversionList.properties,
           limit: Type.Optional(limitOf(mostListed)),
           after: Type.Optional(text('The cursor `next` of the previous answer.')),
         },
@@ -88,7 +80,7 @@ export function conversionListRoutes(routes: ConversionRoutes) {
     }),
     exportList: adminRoute({
       says: 'Returns the same messages as a file.',
-      query: ListQuery,
+      query: ConversionList,
       files: textOf('text/csv', 'A header line, then one message per line'),
       async handler({ query }, key, reply) {
         const pages = readConversions(select(routes, query, key), listFilter(query))

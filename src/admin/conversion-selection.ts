@@ -1,9 +1,5 @@
 // The parameters by which /admin/conversions selects lanes, days and messages.
 
-import { type Static, Type } from 'typebox'
-import { brandNumber, timeText } from '../contract/documents/described.ts'
-import { channels } from '../contract/endpoints.ts'
-import { readMoment } from '../contract/moment.ts'
 import type { SelectedRange } from '../conversions/listed.ts'
 import type { ConversionFilter } from '../conversions/report.ts'
 import type { AccessKey } from '../http/access.ts'
@@ -12,26 +8,8 @@ import { brandOf, channelOf } from '../queue/lane-name.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database } from '../store/database.ts'
 import { dayOf } from '../store/forget-old.ts'
+import { readDay, type Selection } from './requests.ts'
 import { isBrandVisible, isLaneVisible } from './visibility.ts'
-
-const id = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: `Only this ${what}.` }))
-
-const readDay = (written: string): number | undefined => {
-  const ms = written.length === 10 ? readMoment(written) : undefined
-  return ms === undefined ? undefined : dayOf(ms)
-}
-const day = (description: string) => Type.Optional(timeText(readDay, `${description}, as YYYY-MM-DD (UTC).`))
-
-export const Selection = Type.Object({
-  brand: Type.Optional(brandNumber('Only this brand.')),
-  channel: Type.Optional(Type.Enum([...channels], { description: 'Only this channel.' })),
-  activity: id('activity_id'),
-  action: id('action_id'),
-  action_group: id('action_group_id'),
-  since: day('The first day on which the messages were enqueued'),
-  until: day('The last day on which the messages were enqueued'),
-})
-export type Selection = Static<typeof Selection>
 
 export interface ConversionRoutes {
   /** The names of the lanes of messages. */
@@ -58,8 +36,8 @@ export function select(
   )
   return {
     lanes: selected.map((name) => ({ name, database: databaseOf(brandOf(name)) })),
-    since: readDay(since ?? '') ?? 0,
-    until: readDay(until ?? '') ?? dayOf(clock.now()) + 1,
+    since: dayOf(readDay(since ?? '') ?? 0),
+    until: until === undefined ? dayOf(clock.now()) + 1 : dayOf(readDay(until) as number),
   }
 }
 

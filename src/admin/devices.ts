@@ -14,7 +14,6 @@ import {
   refusedLines,
   text,
   textOf,
-  timeText,
   whole,
 } from '../contract/documents/described.ts'
 import { syntaxProblem } from '../contract/json-body.ts'
@@ -27,6 +26,7 @@ import type { RemovalCursor, RemovalFilter } from '../devices/removals/removals.
 import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from '../devices/shown.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
+import { RemovedDevices } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
 import { isBrandVisible } from './visibility.ts'
 
@@ -40,15 +40,6 @@ const maxPageSize = 1_000
 const brandSays = 'The number of the brand. Optional for a key that is bound to one brand.'
 const brandInQuery = Type.Optional(brandNumber(brandSays))
 const brandInBody = Type.Optional(nullable(brandInJson(brandSays)))
-
-const filter = {
-  user_id: Type.Optional(text('The id of the user.')),
-  why: Type.Optional(text('The reason for the removal, exactly as it was recorded.')),
-  since: Type.Optional(timeText(readTimestamp, 'Removed at or after this time, such as 2026-01-31T10:00:00Z.')),
-  until: Type.Optional(timeText(readTimestamp, 'Removed at or before this time.')),
-  restorable: Type.Optional(Type.Boolean({ description: 'true: only devices that can be restored.' })),
-}
-const Filter = Type.Object(filter)
 
 /** The record of row 18 plus `brand`. */
 const BrandedRecord = Type.Object(
@@ -90,7 +81,7 @@ export function deviceRoutes(registryOf: (brand: string) => Registry) {
       query: Type.Object(
         {
           brand: brandInQuery,
-          ...filter,
+          ...RemovedDevices.properties,
           limit: Type.Optional(limitOf(maxPageSize)),
           after: Type.Optional(text('The `next` of the previous page.')),
         },
@@ -130,7 +121,7 @@ export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
       body: Type.Object(
         {
           brand: brandInBody,
-          ...filter,
+          ...RemovedDevices.properties,
           all: Type.Optional(
             Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
           ),
@@ -139,7 +130,7 @@ export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
       ),
       gives: Type.Object({ restored: whole() }),
       async handler({ body: { brand, ...body } }, key) {
-        const given = filterOrAll(body, Object.keys(filter))
+        const given = filterOrAll(body, Object.keys(RemovedDevices.properties))
         return { restored: await registry.restore(filterOf(brandOf(brand, key), given)) }
       },
     }),
@@ -234,7 +225,7 @@ function brandOf(given: string | number | null | undefined, key: AccessKey): str
   return String(brand)
 }
 
-function filterOf(brand: string, given: Static<typeof Filter>): RemovalFilter {
+function filterOf(brand: string, given: Static<typeof RemovedDevices>): RemovalFilter {
   const { user_id: userId, why, since, until, restorable } = given
   return {
     brand,

@@ -1,7 +1,7 @@
 // The routes of Failed Actions under /admin, on both sides (§6.4).
 
 import { Type } from 'typebox'
-import { closed, limitOf, moment, nullable, text, textOf, timeText, whole } from '../contract/documents/described.ts'
+import { closed, limitOf, moment, nullable, textOf, whole } from '../contract/documents/described.ts'
 import { readMoment } from '../contract/moment.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
@@ -10,6 +10,7 @@ import { failedStates } from '../queue/failed/failed-state.ts'
 import { readMessageParts } from '../queue/item-keys.ts'
 import type { DecidedItems, FailedFilter, FailedGroup, FailedItem, Queue } from '../queue/queue.ts'
 import { failedColumns, readAllFailed } from './failed-csv.ts'
+import { FailedGroups, FailedQuery, failedFilter, ReplayRate } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
 import { sendCsv } from './send-file.ts'
 import { ShownAttempt, ShownIdentifiers, shownAttempt, shownIdentifiers } from './shown/history.ts'
@@ -19,33 +20,8 @@ const maxListed = 1_000
 const maxGroups = 10_000
 const maxSelected = 10_000
 
-const groupFilter = {
-  lane: Type.Optional(text('The lane, such as 1/push. Required if the key is bound to brands.')),
-  activity: Type.Optional(text('The activity_id.')),
-  action: Type.Optional(text('The action_id.')),
-  reason: Type.Optional(text('The reason, such as rejected.')),
-  state: Type.Optional(Type.Enum([...failedStates], { description: 'The state.' })),
-}
-const filter = {
-  ...groupFilter,
-  user: Type.Optional(text('The user_id.')),
-  from: Type.Optional(timeText(readMoment, 'The failure was at this time or later.')),
-  until: Type.Optional(timeText(readMoment, 'The failure was before this time.')),
-  error: Type.Optional(Type.String({ minLength: 1, description: 'A part of the error, with the same case.' })),
-}
-const listed = {
-  ...filter,
-  seqs: Type.Optional(
-    Type.String({
-      pattern: String.raw`^\d{1,15}(,\d{1,15})*$`,
-      title: 'numbers of messages, separated by commas',
-      examples: ['17,18'],
-      description: 'Only these numbers, separated by commas.',
-    }),
-  ),
-}
 const selected = {
-  ...filter,
+  ...failedFilter,
   seqs: Type.Optional(
     Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
       minItems: 1,
@@ -64,12 +40,6 @@ const selected = {
     }),
   ),
 }
-const replayRate = Type.Integer({
-  minimum: 1,
-  maximum: 1_000_000,
-  description: 'The most messages per second. Default: the rate of the lane, which is never exceeded.',
-})
-
 const failed = {
   seq: whole('The number of the message'),
   lane: Type.String(),
@@ -118,7 +88,7 @@ export function failedRoutes(queue: Queue) {
       says: 'Lists Failed Actions: failed items with their decisions (§6.4).',
       query: Type.Object(
         {
-          ...listed,
+          ...FailedQuery.properties,
           limit: Type.Optional(limitOf(maxListed)),
           after: Type.Optional(whole('The `next` of the previous page.')),
         },
@@ -137,7 +107,7 @@ export function failedRoutes(queue: Queue) {
     }),
     summarize: adminRoute({
       says: 'Counts Failed Actions by lane, activity, action, reason and state.',
-      query: Type.Object(groupFilter, closed),
+      query: FailedGroups,
       gives: Type.Object({
         groups: Type.Array(Group, { description: `Sorted; at most ${maxGroups}` }),
         omitted: whole('The number of further groups: use a filter'),
@@ -149,7 +119,7 @@ export function failedRoutes(queue: Queue) {
     }),
     exportList: adminRoute({
       says: 'Returns Failed Actions as a file, without the texts of the messages.',
-      query: Type.Object(listed, closed),
+      query: FailedQuery,
       files: textOf('text/csv', 'A header line, then one failed item per line'),
       async handler({ query }, key, reply) {
         demandLane(query, key)
@@ -187,7 +157,7 @@ export function failedRoutes(queue: Queue) {
     }),
     replay: adminRoute({
       says: 'Replays the matching failed items and returns their number.',
-      body: Type.Object({ ...selected, per_second: Type.Optional(replayRate) }, closed),
+      body: Type.Object({ ...selected, ...ReplayRate.properties }, closed),
       gives: Decided,
       handler: ({ body }, key) => decide('replay', body, key),
     }),
@@ -198,7 +168,7 @@ export function failedRoutes(queue: Queue) {
     { preview = false, after, per_second: perSecond, ...body }: Selection,
     key: AccessKey,
   ): Promise<DecidedItems & { readonly groups?: readonly FailedGroup[] }> {
-    const given = filterOrAll(body, [...Object.keys(filter), 'seqs'])
+    const given = filterOrAll(body, [...Object.keys(failedFilter), 'seqs'])
     demandLane(given, key)
     const items = readFilter(given)
     if (preview) return queue.previewFailed(items, action, after)

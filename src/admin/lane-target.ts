@@ -1,8 +1,5 @@
-// The lanes that a request of /admin names, and the members that such requests share.
+// The lanes that a request of /admin names.
 
-import { Type } from 'typebox'
-import { brandNumber } from '../contract/documents/described.ts'
-import { mostText } from '../contract/ids.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
 import { brandScope } from '../queue/controls/controls.ts'
@@ -15,30 +12,6 @@ export interface LaneAdmin {
 }
 
 export const noSuchLane = 'There is no such lane, or this key may not see it.'
-const longestReason = 500
-
-export const laneName = Type.String({
-  title: 'a name from GET /admin/lanes',
-  examples: ['1/push'],
-  description: 'One lane.',
-})
-
-export const target = {
-  lane: Type.Optional(laneName),
-  brand: Type.Optional(brandNumber('All lanes of the brand.')),
-}
-
-/** An activity_id, an action_id or a user_id. */
-export const partId = (description: string) =>
-  Type.String({ minLength: 1, maxLength: mostText, title: `a text of 1 to ${mostText} characters`, description })
-
-export const reasonText = Type.String({
-  minLength: 1,
-  maxLength: longestReason,
-  title: `a text of 1 to ${longestReason} characters`,
-  description: 'Why, for the next person. Shown with the name of the key.',
-})
-
 interface Target {
   readonly lane?: string
   readonly brand?: string

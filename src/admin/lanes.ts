@@ -9,32 +9,14 @@ import { overrideOf, type SettingName, settingNames } from '../queue/controls/la
 import { pausesItems } from '../queue/controls/paused-items.ts'
 import type { LaneService } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
-import { findTargets, type LaneAdmin, laneName, noSuchLane, partId, reasonText, target } from './lane-target.ts'
+import { findTargets, type LaneAdmin, noSuchLane } from './lane-target.ts'
+import { laneName, PauseBody, ResumeBody, SettingsBody } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { Lanes, showLanes } from './shown/lanes.ts'
 import { isLaneVisible } from './visibility.ts'
 
-const count = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
-
 /** The owner of a lane has its pauses in memory. */
 const mostItemPauses = 1_000
-const longestForSeconds = 366 * 24 * 3_600
-
-const pausedPart = {
-  activity: Type.Optional(partId('Only the messages of this activity_id.')),
-  action: Type.Optional(partId('Only the messages of this action_id.')),
-}
-const note = {
-  reason: reasonText,
-  for_seconds: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: longestForSeconds,
-      description: 'Ends the change automatically after this time. Default: it stays until a person ends it.',
-    }),
-  ),
-}
-
 /** The names of the settings in requests. */
 const namesInRequests = {
   mode: 'mode',
@@ -43,23 +25,6 @@ const namesInRequests = {
   concurrency: 'concurrency',
   per_second: 'perSecond',
 } as const satisfies Record<string, SettingName>
-
-const Changes = Type.Object(
-  {
-    mode: Type.Optional(Type.Enum(['single', 'batch'], { description: 'One message or a batch in a request.' })),
-    max: Type.Optional(count(1_000_000, 'The most messages in a batch.')),
-    span_ms: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 3_600_000,
-        description: 'A batch is sent when its first message has waited this long.',
-      }),
-    ),
-    concurrency: Type.Optional(count(100_000, 'The most concurrent requests.')),
-    per_second: Type.Optional(count(10_000_000, 'The most messages per second.')),
-  },
-  { ...closed, minProperties: 1, description: 'The settings to change.' },
-)
 
 export function laneRoutes({ queue, lanes }: LaneAdmin) {
   return {
@@ -70,7 +35,7 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
     }),
     pause: adminRoute({
       says: 'Pauses a lane or all lanes of a brand, or in them the messages of one activity or action: running calls end, and no other call starts. A second pause of the same replaces the first.',
-      body: Type.Object({ ...target, ...pausedPart, ...note }, closed),
+      body: PauseBody,
       gives: Lanes,
       refuses: { 404: noSuchLane, 409: 'There are too many pauses.' },
       async handler({ body }, key) {
@@ -83,18 +48,7 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
     }),
     resume: adminRoute({
       says: 'Ends the pause of a lane, a brand, an activity or an action, and returns how many pauses ended. Other pauses of the same messages stay. With `now`, held lanes send their next message at once.',
-      body: Type.Object(
-        {
-          ...target,
-          ...pausedPart,
-          now: Type.Optional(
-            Type.Boolean({
-              description: 'Held lanes send their next message now, and do not wait until next_try_at.',
-            }),
-          ),
-        },
-        closed,
-      ),
+      body: ResumeBody,
       gives: Type.Object({
         ended: whole(),
         tried: Type.Optional(Type.Array(Type.String(), { description: 'With `now`: the lanes that were held' })),
@@ -111,7 +65,7 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
     }),
     change: adminRoute({
       says: 'Changes settings of a running lane, in place of the configured values.',
-      body: Type.Object({ lane: laneName, settings: Changes, ...note }, closed),
+      body: SettingsBody,
       gives: Lanes,
       refuses: { 404: noSuchLane },
       async handler({ body }, key) {

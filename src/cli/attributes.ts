@@ -1,14 +1,14 @@
 import { createReadStream } from 'node:fs'
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { brand } from '../config/kinds.ts'
+import { Command, Option } from 'commander'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
+import { fileInfo } from './file-info.ts'
+import { brandNumber } from './members.ts'
 import { print } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
-import { sizeOf } from './size-of.ts'
 
 interface ImportOptions extends Addressed {
   readonly file: string
@@ -51,7 +51,7 @@ Examples:
 async function importAttributes(options: ImportOptions): Promise<number> {
   const { file } = options
   const format = options.format ?? formatOf(file)
-  const bytes = file === '-' ? undefined : await sizeOf(file)
+  const bytes = file === '-' ? undefined : (await fileInfo(file)).bytes
   const progress = createProgress(process.stderr)
   const runImport = (client: Client<'platform'>) =>
     importFile({
@@ -86,10 +86,4 @@ function formatOf(file: string): 'ndjson' | 'csv' {
   if (/\.(ndjson|jsonl)$/i.test(file)) return 'ndjson'
   if (/\.csv$/i.test(file)) return 'csv'
   throw new CliError(exit.usage, `unknown format of ${file}: give --format ndjson or --format csv`)
-}
-
-function brandNumber(text: string): string {
-  const value = brand({ help: '' }).parse(text, '')
-  if (value === undefined) throw new InvalidArgumentError('Give the number of a brand.')
-  return value
 }

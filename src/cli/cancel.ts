@@ -2,36 +2,36 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
+import type { Static } from 'typebox'
+import { WaitingSelection } from '../admin/requests.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Client } from './client.ts'
 import { confirm } from './confirm.ts'
 import { CliError, exit } from './exit.ts'
-import { type Targeted, targetOf, withTarget } from './lanes/target.ts'
-import { moment } from './moment.ts'
+import { targetFlags, targetOf, withLane } from './lanes/target.ts'
+import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
-import { withAnswer, withSide } from './running-side.ts'
+import { pages } from './pages.ts'
+import { type Addressed, withAnswer, withSide } from './running-side.ts'
 
-interface CancelOptions extends Targeted {
-  readonly activity?: string
-  readonly action?: string
-  readonly user?: string
-  readonly from?: string
-  readonly until?: string
-  readonly all?: true
-  readonly reason?: string
-  readonly preview?: true
-  readonly yes?: true
+const filterFlags = {
+  activity: '--activity <id>',
+  action: '--action <id>',
+  user: '--user <id>',
+  from: '--from <time>',
+  until: '--until <time>',
+  all: '--all',
 }
 
+type Selection = Static<typeof WaitingSelection>
+type CancelOptions = Addressed & Selection & { readonly reason?: string; readonly preview?: true; readonly yes?: true }
+
 export function cancelCommand(): Command {
-  return withAnswer(withTarget(new Command()), 'platform', 'manage')
-    .option('--activity <id>', 'only the messages of this activity_id')
-    .option('--action <id>', 'only the messages of this action_id')
-    .option('--user <id>', 'only the messages to this user')
-    .addOption(new Option('--from <time>', 'enqueued at this time or later; or within this time: 2h').argParser(moment))
-    .addOption(new Option('--until <time>', 'enqueued before this time; or longer ago: 15min').argParser(moment))
-    .option('--all', 'all waiting messages; required without another filter')
+  return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), WaitingSelection, {
+    ...targetFlags,
+    ...filterFlags,
+  })
     .option('--reason <text>', 'why, for the next person; required unless --preview is given')
     .option('--preview', 'only count the messages')
     .option('--yes', 'do not ask for confirmation')
@@ -66,25 +66,23 @@ Examples:
   bellwire cancel 1/push --until 2026-01-31T10:00:00Z --reason "outdated" --yes
 `
 
-function filterOf(lane: string | undefined, options: CancelOptions) {
-  const { activity, action, user, from, until, all } = options
-  const filter = { activity, action, user, from, until }
-  if (!all && Object.values(filter).every((value) => value === undefined))
+function filterOf(lane: string | undefined, options: CancelOptions): Selection {
+  const filter = membersOf(options, filterFlags)
+  if (Object.keys(filter).length === 0)
     throw new CliError(
       exit.usage,
       'no message is selected: add --activity, --action, --user, --from or --until, or --all',
     )
-  return { ...targetOf(lane, options), ...filter, ...(all && { all }) }
+  return { ...targetOf(lane, options), ...filter }
 }
 
-async function countMessages(client: Client<'platform'>, filter: ReturnType<typeof filterOf>): Promise<number> {
+async function countMessages(client: Client<'platform'>, filter: Selection): Promise<number> {
   let count = 0
-  for (let after: string | undefined; ; ) {
-    const page = await client.call('POST /admin/lanes/cancel/preview', { body: { ...filter, after } })
+  for await (const page of pages((after?: string) =>
+    client.call('POST /admin/lanes/cancel/preview', { body: { ...filter, after } }),
+  ))
     count += page.count
-    if (page.next === undefined) return count
-    after = page.next
-  }
+  return count
 }
 
 const pollMs = 300
@@ -93,7 +91,7 @@ const mostWaitMs = 600_000
 
 async function cancel(
   client: Client<'platform'>,
-  body: ReturnType<typeof filterOf> & { readonly id: string; readonly reason: string },
+  body: Selection & { readonly id: string; readonly reason: string },
   signal: AbortSignal,
 ): Promise<number> {
   const { id } = await client.call('POST /admin/lanes/cancel', { body })

@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { CliError, exit } from './exit.ts'
+import { wholeNumber } from './members.ts'
 
 /** The default port of the page, which development servers rarely use. */
 const defaultPort = 4680
@@ -9,7 +10,7 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('run both sides locally, with sample traffic and a web page')
     .option('--once', 'exit when the sample traffic has arrived; the exit code is 0 only if all of it did')
-    .option('--port <number>', 'the port of the page; 0 chooses a free port', port)
+    .option('--port <number>', 'the port of the page; 0 chooses a free port', wholeNumber(0, 65_535))
     .addHelpText('after', '\nExamples:\n  bellwire demo\n  bellwire demo --once\n  bellwire demo --port 8080\n')
     .action(async (options: { once?: true; port?: number }) => {
       const { runDemo } = await import('../demo/demo.ts')
@@ -26,12 +27,6 @@ export function demoCommand(): Command {
       }).catch(explain)
       process.exitCode = succeeded ? exit.ok : exit.failed
     })
-}
-
-function port(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number <= 65_535) return number
-  throw new InvalidArgumentError('It must be a number from 0 to 65535.')
 }
 
 function explain(error: Error & { code?: string; port?: number }): never {

@@ -1,12 +1,16 @@
 import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
 import { Command, Option } from 'commander'
+import type { Static } from 'typebox'
+import { RemovedDevices } from '../admin/requests.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
-import type { AnswerOf, RequestOf } from './calls.ts'
+import type { AnswerOf } from './calls.ts'
 import type { Client } from './client.ts'
 import { importFile, phraseImport } from './devices/import.ts'
 import { CliError, exit } from './exit.ts'
+import { fileInfo } from './file-info.ts'
+import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
+import { pages } from './pages.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, callSide, withAddress, withAnswer, withSide } from './running-side.ts'
 
@@ -70,7 +74,7 @@ Examples:
 async function runImport(options: ImportOptions): Promise<number> {
   const { file, brand, provider } = options
   const stdin = file === '-'
-  const info = stdin ? undefined : await statFile(file)
+  const info = stdin ? undefined : await fileInfo(file)
   const timestamp = options.asOf ?? info?.changed
   if (timestamp === undefined)
     throw new CliError(exit.usage, 'standard input has no time: give --as-of, the same one in each import of the data')
@@ -93,17 +97,6 @@ async function runImport(options: ImportOptions): Promise<number> {
   return summary.refused === 0 ? exit.ok : exit.failed
 }
 
-async function statFile(file: string): Promise<{ bytes: number | undefined; changed: string }> {
-  try {
-    await (await open(file)).close()
-    const stats = await stat(file)
-    if (stats.isDirectory()) throw new Error('it is a folder')
-    return { bytes: stats.isFile() ? stats.size : undefined, changed: stats.mtime.toISOString() }
-  } catch (error) {
-    throw new CliError(exit.usage, `${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
 function listCommand(): Command {
   return withAnswer(new Command('list').description('list the devices of a user'), 'operator', 'read')
     .requiredOption('--brand <number>', 'the brand')
@@ -120,25 +113,12 @@ const phraseDevice = ({ linked_at, kind, token, app, environment, origin }: Devi
 
 type Device = AnswerOf<'operator', 'GET /admin/devices'>['devices'][number]
 
-interface FilterOptions extends Addressed {
-  readonly brand: string
-  readonly user?: string
-  readonly why?: string
-  readonly since?: string
-  readonly until?: string
-  readonly all?: true
-}
+type FilterOptions = Addressed & Static<typeof RemovedDevices> & { readonly brand: string; readonly all?: true }
 
-function withFilter(command: Command): Command {
-  return command
-    .requiredOption('--brand <number>', 'the brand')
-    .option('--user <user_id>', 'only devices of this user')
-    .option('--why <reason>', 'only devices removed for exactly this reason')
-    .option('--since <time>', 'only devices removed since this time, such as 2026-01-31T10:00:00Z')
-    .option('--until <time>', 'only devices removed until this time')
-}
+const flags = { user_id: '--user <user_id>', why: '--why <reason>', since: '--since <time>', until: '--until <time>' }
 
-const filterOf = ({ brand, user, why, since, until }: FilterOptions) => ({ brand, user_id: user, why, since, until })
+const withFilter = (command: Command): Command =>
+  withMembers(command.requiredOption('--brand <number>', 'the brand'), RemovedDevices, flags)
 
 function removedCommand(): Command {
   return withFilter(
@@ -151,23 +131,16 @@ function removedCommand(): Command {
     .option('--json', 'print one JSON object per line')
     .action(async (options: FilterOptions) => {
       await withSide('operator', options, ['read'], async (client) => {
-        for (let after: string | null | undefined; after !== null; ) {
-          const query: RequestOf<'operator', 'GET /admin/devices/removed'>['query'] = {
-            ...filterOf(options),
-            limit: 1_000,
-            after,
-          }
-          const page: RemovedPage = await client.call('GET /admin/devices/removed', { query })
-          for (const device of page.removed) print(options, device, phraseRemoved)
-          after = page.next
-        }
+        const query = { brand: options.brand, ...membersOf(options, flags), limit: 1_000 }
+        const read = (after?: string) => client.call('GET /admin/devices/removed', { query: { ...query, after } })
+        for await (const { removed } of pages(read)) for (const device of removed) print(options, device, phraseRemoved)
       })
     })
 }
 
-type RemovedPage = AnswerOf<'operator', 'GET /admin/devices/removed'>
+type Removed = AnswerOf<'operator', 'GET /admin/devices/removed'>['removed'][number]
 
-function phraseRemoved(device: RemovedPage['removed'][number]): string {
+function phraseRemoved(device: Removed): string {
   const { restorable, restored_at: restoredAt, removed_at, user_id, kind, why } = device
   const state = restorable ? 'can be restored' : restoredAt ? `restored ${restoredAt}` : 'is in use again'
   return [removed_at, user_id, kind, why, state].filter(Boolean).join('  ')
@@ -181,13 +154,14 @@ function restoreCommand(): Command {
       '\nA device is linked again unless its user has logged out since, or the device is linked to a user now.\n\nExample:\n  bellwire devices restore --brand 1 --why "fcm 403 SENDER_ID_MISMATCH" --since 2026-01-31T10:00:00Z\n',
     )
     .action(async (options: FilterOptions) => {
-      const { brand, ...filter } = filterOf(options)
-      if (Object.values(filter).every((each) => each === undefined) !== (options.all === true))
+      const { brand, all } = options
+      const filter = membersOf(options, flags)
+      if ((Object.keys(filter).length === 0) !== (all === true))
         throw new CliError(
           exit.usage,
           'select devices with --user, --why, --since or --until, or all devices with --all',
         )
-      const body = { brand, ...filter, all: options.all }
+      const body = { brand, ...filter, all }
       const answer = await callSide('operator', options, 'manage', 'POST /admin/devices/restore', { body })
       print(options, answer, ({ restored }) => `Linked ${phraseCount(restored, 'device')} again`)
     })

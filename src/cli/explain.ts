@@ -1,12 +1,13 @@
 // A client of /admin/messages of both sides, for the person who is asked what became of a message.
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { SideName } from './calls.ts'
 import { CliError, exit } from './exit.ts'
 import { type Found, findMessages, readLife, type Search } from './explain/find.ts'
 import { type Absences, phraseLife, phraseMatches } from './explain/show.ts'
 import { addressesOf, type SideOptions, type Sides, withSides } from './explain/sides.ts'
 import { interruptible } from './interruptible.ts'
+import { wholeNumber } from './members.ts'
 import { toJson } from './output.ts'
 import { withAddress } from './running-side.ts'
 
@@ -27,7 +28,9 @@ export function explainCommand(): Command {
         'user',
       ]),
     )
-    .addOption(new Option('--limit <count>', 'the most messages, the newest first').argParser(limit).default(10))
+    .addOption(
+      new Option('--limit <count>', 'the most messages, the newest first').argParser(wholeNumber(1, 1_000)).default(10),
+    )
     .addOption(new Option('--other-url <url>', 'the URL of the other side').env('BELLWIRE_OTHER_URL'))
     .addOption(
       new Option(
@@ -127,10 +130,4 @@ function phraseNotFound(value: string, { by, brand }: ExplainOptions, sides: Sid
     ...(missing ? [`the ${missing} was not asked: give its address with --other-url`] : []),
   ]
   return `${asked.map((name) => `the ${name}`).join(' and ')} ${asked.length > 1 ? 'have' : 'has'} no message with the ${tried.map((each) => kinds[each]).join(' or ')} ${value}. ${remedies.join('; ')}`
-}
-
-function limit(text: string): number {
-  const value = Number(text)
-  if (/^\d{1,4}$/.test(text) && value >= 1 && value <= 1_000) return value
-  throw new InvalidArgumentError('Give a whole number from 1 to 1000.')
 }

@@ -1,6 +1,7 @@
 // A client of /admin/failed of the platform, for the person who works through Failed Actions.
 
 import { Command, Option } from 'commander'
+import { ReplayRate } from '../admin/requests.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Client } from './client.ts'
 import { downloadTo } from './download-to.ts'
@@ -8,10 +9,11 @@ import { type Action, type DecideOptions, decide } from './failed/decide.ts'
 import { type FilterOptions, queryOf, withFilter, withGroupFilter } from './failed/filter.ts'
 import { number, phraseGroups } from './failed/groups.ts'
 import { type FailedList, phraseItem, phraseItems } from './failed/items.ts'
+import { wholeNumber, withMembers } from './members.ts'
 import { print, toJson } from './output.ts'
+import { pages } from './pages.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, callSide, withAddress, withAnswer, withSide } from './running-side.ts'
-import { wholeNumber } from './whole-number.ts'
 
 export function failedCommand(): Command {
   return new Command()
@@ -40,7 +42,7 @@ Examples:
 function summaryCommand(): Command {
   return withGroupFilter(withAnswer(new Command('summary'), 'platform', 'read'))
     .description('count by lane, activity, action and reason (the default)')
-    .action(async (options: Addressed & FilterOptions) => {
+    .action(async (options: FilterOptions) => {
       const request = { query: queryOf(options) }
       const answer = await callSide('platform', options, 'read', 'GET /admin/failed/summary', request)
       print(options, answer, ({ groups }) => (groups.length === 0 ? 'No Failed Actions.' : phraseGroups(groups)))
@@ -49,7 +51,7 @@ function summaryCommand(): Command {
     })
 }
 
-interface ListOptions extends Addressed, FilterOptions {
+interface ListOptions extends FilterOptions {
   readonly limit: number
   readonly after?: number
 }
@@ -70,14 +72,13 @@ function listCommand(): Command {
 /** Reads until the limit is reached: the platform may answer a short page before the end. */
 async function list(client: Client<'platform'>, options: ListOptions): Promise<FailedList> {
   const items: FailedList['items'] = []
-  for (let { after } = options; ; ) {
-    const limit = options.limit - items.length
-    const page = await client.call('GET /admin/failed', { query: { ...queryOf(options), limit, after } })
+  const read = (after?: number) =>
+    client.call('GET /admin/failed', { query: { ...queryOf(options), limit: options.limit - items.length, after } })
+  for await (const page of pages(read, options.after)) {
     items.push(...page.items)
-    after = page.next
-    if (after === undefined) return { items }
-    if (items.length >= options.limit) return { items, next: after }
+    if (page.next !== undefined && items.length >= options.limit) return { items, next: page.next }
   }
+  return { items }
 }
 
 function showCommand(): Command {
@@ -98,12 +99,7 @@ function decideCommand(action: Action, description: string): Command {
     .option('--preview', 'only count the items')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print the counts as one JSON object; needs --yes or --preview')
-  if (action === 'replay')
-    command.addOption(
-      new Option('--per-second <count>', 'the most messages per second; default: the rate of the lane').argParser(
-        wholeNumber(1, 1_000_000),
-      ),
-    )
+  if (action === 'replay') withMembers(command, ReplayRate, { per_second: '--per-second <count>' })
   return command.action(async (options: DecideOptions) => {
     const progress = createProgress(process.stderr)
     const { changed, ...counted } = await withSide(
@@ -127,7 +123,7 @@ function exportCommand(): Command {
   return withFilter(withAddress(new Command('export'), 'platform', ['read']))
     .description('write items as CSV, without the texts of the messages')
     .option('-o, --out <file>', 'the file; default: standard output')
-    .action(async ({ out, ...options }: Addressed & FilterOptions & { readonly out?: string }) => {
+    .action(async ({ out, ...options }: FilterOptions & { readonly out?: string }) => {
       await withSide('platform', options, ['read'], (client) =>
         downloadTo(out, (write) => client.download('GET /admin/failed.csv', { query: queryOf(options) }, write)),
       )

@@ -1,12 +1,14 @@
 // A client of the platform's /admin: lists the lanes with their controls, and changes settings of a running lane.
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command } from 'commander'
+import type { Static } from 'typebox'
+import { LaneSettings, Note } from '../admin/requests.ts'
 import { CliError, exit } from './exit.ts'
-import { phraseLanes, settingLabels } from './lanes/show-lanes.ts'
-import { type Note, noteOf, withNote } from './lanes/target.ts'
+import { labelOf, phraseLanes } from './lanes/show-lanes.ts'
+import { noteFlags } from './lanes/target.ts'
+import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { type Addressed, callSide, withAnswer } from './running-side.ts'
-import { time } from './time.ts'
 
 export function lanesCommand(): Command {
   return new Command()
@@ -36,66 +38,55 @@ function listCommand(): Command {
   })
 }
 
-interface Settings {
-  readonly mode?: 'single' | 'batch'
-  readonly max?: number
-  readonly span?: number
-  readonly concurrency?: number
-  readonly perSecond?: number
+const settingFlags = {
+  mode: '--mode <mode>',
+  max: '--max <number>',
+  span_ms: '--span <time>',
+  concurrency: '--concurrency <number>',
+  per_second: '--per-second <number>',
 }
 
 function setCommand(): Command {
   const command = new Command('set')
     .description('change settings of a running lane, in place of the configuration')
     .argument('<lane>', 'the name of the lane, such as 1/push')
-    .addOption(new Option('--mode <mode>', 'one message or a batch in a request').choices(['single', 'batch']))
-    .addOption(new Option('--max <number>', 'the most messages in a batch').argParser(whole))
-    .addOption(
-      new Option('--span <time>', 'a batch is sent when its first message has waited this long').argParser(time),
-    )
-    .addOption(new Option('--concurrency <number>', 'the most concurrent requests').argParser(whole))
-    .addOption(new Option('--per-second <number>', 'the most messages per second').argParser(whole))
-  return withAnswer(withNote(command), 'platform', 'manage')
+  return withMembers(
+    withMembers(withAnswer(command, 'platform', 'manage'), LaneSettings, settingFlags),
+    Note,
+    noteFlags,
+  )
     .addHelpText(
       'after',
       '\nExample:\n  bellwire lanes set 1/push --mode single --reason "to find a bad message" --for 30min\n',
     )
-    .action(async (lane: string, options: Addressed & Settings & Note) => {
-      const { mode, max, span, concurrency, perSecond } = options
-      const settings = { mode, max, span_ms: span, concurrency, per_second: perSecond }
-      if (Object.values(settings).every((value) => value === undefined))
+    .action(async (lane: string, options: Addressed & Static<typeof LaneSettings> & Static<typeof Note>) => {
+      const settings = membersOf(options, settingFlags)
+      if (Object.keys(settings).length === 0)
         throw new CliError(exit.usage, 'no setting is given: add --mode, --max, --span, --concurrency or --per-second')
-      const body = { lane, settings, ...noteOf(options) }
+      const body = { lane, settings, ...membersOf(options, noteFlags) }
       const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/settings', { body })
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
 
 function resetCommand(): Command {
-  const names = Object.values(settingLabels)
+  const settings = Object.keys(settingFlags) as (keyof typeof settingFlags)[]
+  const labels = settings.map(labelOf)
   const command = new Command('reset')
     .description('return settings of a lane to the configuration')
     .argument('<lane>', 'the name of the lane, such as 1/push')
-    .argument('[settings...]', `${names.join(', ')}; default: all of them`)
+    .argument('[settings...]', `${labels.join(', ')}; default: all of them`)
   return withAnswer(command, 'platform', 'manage')
     .addHelpText('after', '\nExample:\n  bellwire lanes reset 1/push per-second\n')
     .action(async (lane: string, given: readonly string[], options: Addressed) => {
-      const settings = given.map((label) => {
-        const name = (Object.keys(settingLabels) as (keyof typeof settingLabels)[]).find(
-          (each) => settingLabels[each] === label,
-        )
-        if (name === undefined) throw new CliError(exit.usage, `there is no setting ${label}: give ${names.join(', ')}`)
-        return name
-      })
-      const body = { lane, ...(settings.length > 0 && { settings }) }
+      const unknown = given.find((each) => !labels.includes(each))
+      if (unknown !== undefined)
+        throw new CliError(exit.usage, `there is no setting ${unknown}: give ${labels.join(', ')}`)
+      const named = settings.filter((name) => given.includes(labelOf(name)))
+      const body = { lane, ...(named.length > 0 && { settings: named }) }
       const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/settings/reset', { body })
       if (answer.ended === 0 && !options.json)
         console.log(`Lane ${lane} already has the settings of the configuration.`)
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
-}
-
-function whole(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Give a whole number from 1.')
 }

@@ -1,11 +1,10 @@
 // `bellwire platform move-brand`: moves a brand from one store to another. The processes keep running.
 
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { BrandMover, MovePhase } from '../brands/move/move-brand.ts'
 import type { MoveOptions } from '../brands/move/move-stores.ts'
 import { loadConfig } from '../config/load.ts'
 import type { PlatformConfig } from '../config/table.ts'
-import { brandForm } from '../runtime/forms.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import { withConfig } from './config-option.ts'
 import { confirm } from './confirm.ts'
@@ -13,6 +12,7 @@ import { CliError, exit } from './exit.ts'
 import { number } from './failed/groups.ts'
 import { textTable } from './failed/text-table.ts'
 import { interruptible } from './interruptible.ts'
+import { brandNumber, wholeNumber } from './members.ts'
 import { noSection } from './no-section.ts'
 import { toJson } from './output.ts'
 import { storeError } from './store-error.ts'
@@ -27,8 +27,10 @@ interface MoveBrandOptions {
 
 export function moveBrandCommand(): Command {
   return withConfig(new Command('move-brand').description('move a brand from one store to another'))
-    .argument('<brand>', 'the number of the brand', readBrand)
-    .addOption(new Option('--to <number>', 'the number of the store; 0: the database `store`').argParser(readNumber))
+    .argument('<brand>', 'the number of the brand', brandNumber)
+    .addOption(
+      new Option('--to <number>', 'the number of the store; 0: the database `store`').argParser(wholeNumber(0, 99)),
+    )
     .option('--preview', 'only count the rows')
     .option('--yes', 'do not ask for confirmation')
     .option('--abort', 'end an interrupted move, and leave the brand in its store')
@@ -135,14 +137,4 @@ function rethrow(error: unknown): never {
   if ((error as { name?: unknown }).name === 'MoveRefused') throw new CliError(exit.usage, (error as Error).message)
   const { message, exitCode } = storeError(error, 'platform')
   throw new CliError(exitCode === exit.unreachable ? exitCode : exit.failed, message)
-}
-
-function readBrand(text: string): string {
-  if (!brandForm.fits(text)) throw new InvalidArgumentError('Give the number of a brand.')
-  return text
-}
-
-function readNumber(text: string): number {
-  if (!/^\d{1,2}$/.test(text)) throw new InvalidArgumentError('Give a number from 0 to 99.')
-  return Number(text)
 }

@@ -1,19 +1,24 @@
 // Clients of the platform's /admin: pause and resume lanes while they run.
 
 import { Command } from 'commander'
+import type { Static } from 'typebox'
+import { PauseBody, ResumeBody } from '../admin/requests.ts'
 import type { AnswerOf } from './calls.ts'
 import { type Pause, phraseLanes } from './lanes/show-lanes.ts'
-import { type Note, noteOf, type Targeted, targetOf, withNote, withTarget } from './lanes/target.ts'
+import { noteFlags, targetFlags, targetOf, withLane } from './lanes/target.ts'
+import { membersOf, withMembers } from './members.ts'
 import { print, toJson } from './output.ts'
-import { callSide, withAnswer } from './running-side.ts'
+import { type Addressed, callSide, withAnswer } from './running-side.ts'
 
-type Options = Targeted & { readonly activity?: string; readonly action?: string }
+const partFlags = { ...targetFlags, activity: '--activity <id>', action: '--action <id>' }
+const pauseFlags = { ...partFlags, ...noteFlags }
+const resumeFlags = { ...partFlags, now: '--now' }
 
 export function pauseCommand(): Command {
-  return withAnswer(withNote(withPart(withTarget(new Command()))), 'platform', 'manage')
+  return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), PauseBody, pauseFlags)
     .addHelpText('after', pauseHelp)
-    .action(async (lane: string | undefined, options: Options & Note) => {
-      const body = { ...targetOf(lane, options), ...partOf(options), ...noteOf(options) }
+    .action(async (lane: string | undefined, options: Addressed & Static<typeof PauseBody>) => {
+      const body = { ...membersOf(options, pauseFlags), ...targetOf(lane, options) }
       const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/pause', { body })
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
@@ -30,21 +35,19 @@ Examples:
 `
 
 export function resumeCommand(): Command {
-  return withAnswer(withPart(withTarget(new Command())), 'platform', 'manage')
-    .option('--now', 'a held lane sends its next message now, and does not wait for its next try')
+  return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), ResumeBody, resumeFlags)
     .addHelpText('after', resumeHelp)
-    .action(async (lane: string | undefined, options: Options & { readonly now?: true }) => {
-      const target = { ...targetOf(lane, options), ...partOf(options) }
-      const body = { ...target, now: options.now }
+    .action(async (lane: string | undefined, options: Addressed & Static<typeof ResumeBody>) => {
+      const body = { ...membersOf(options, resumeFlags), ...targetOf(lane, options) }
       const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/resume', { body })
       if (options.json) return console.log(toJson(answer))
-      for (const line of phraseResumed(target, answer)) console.log(line)
+      for (const line of phraseResumed(body, answer)) console.log(line)
       console.log(phraseLanes(answer.lanes))
     })
 }
 
 function phraseResumed(
-  target: Target,
+  target: Static<typeof ResumeBody>,
   { ended, tried, lanes }: AnswerOf<'platform', 'POST /admin/lanes/resume'>,
 ): string[] {
   if (tried && tried.length > 0) return [`Trying now: ${tried.join(', ')}.`]
@@ -73,21 +76,7 @@ Examples:
   bellwire resume 1/push --now
 `
 
-const withPart = (command: Command): Command =>
-  command
-    .option('--activity <id>', 'only the messages of this activity_id')
-    .option('--action <id>', 'only the messages of this action_id')
-
-const partOf = ({ activity, action }: Options) => ({ activity, action })
-
-interface Target {
-  readonly lane?: string
-  readonly brand?: string
-  readonly activity?: string | undefined
-  readonly action?: string | undefined
-}
-
-function phraseTarget({ lane, brand, activity, action }: Target): string {
+function phraseTarget({ lane, brand, activity, action }: Static<typeof ResumeBody>): string {
   const scope = lane === undefined ? `brand ${brand}` : `lane ${lane}`
   if (activity !== undefined) return `Activity ${activity} of ${scope}`
   if (action !== undefined) return `Action ${action} of ${scope}`

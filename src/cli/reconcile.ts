@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { ShownRun } from '../admin/shown/run.ts'
 import { type ReconciliationField, reconciliationFields } from '../contract/records.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
+import { wholeNumber } from './members.ts'
 import { print } from './output.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { acknowledgeCommand, correctCommand, exportCommand } from './reconcile/follow-up.ts'
@@ -34,7 +35,9 @@ function runCommand(): Command {
     .requiredOption('--brand <number>', 'the brand')
     .addOption(new Option('--field <field>', 'the field').choices(reconciliationFields).makeOptionMandatory())
     .option('--any-size', 'accept a list that shrank or grew beyond the limits')
-    .addOption(new Option('--sample <count>', 'the number of users to print').argParser(parseCount).default(10))
+    .addOption(
+      new Option('--sample <count>', 'the number of users to print').argParser(wholeNumber(1, 10_000)).default(10),
+    )
     .addOption(new Option('--timeout <time>', 'the longest wait').argParser(time).default(3_600_000, '1h'))
     .option('--json', 'print the report as one JSON object')
     .action(async (options: ReconcileOptions) => {
@@ -115,11 +118,4 @@ function describePace({ ids, ids_per_second: pace, memory_bytes: memory }: Shown
 function exitCodeOf({ state, discrepancies }: ShownRun): number {
   if (state !== 'done' || !discrepancies) return exit.usage
   return discrepancies.operator_only + discrepancies.crm_only > 0 ? exit.failed : exit.ok
-}
-
-function parseCount(text: string): number {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 1 || value > 10_000)
-    throw new InvalidArgumentError('Give a whole number from 1 to 10000.')
-  return value
 }

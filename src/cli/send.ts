@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { Command, Option } from 'commander'
 import { exit } from './exit.ts'
+import { fileInfo } from './file-info.ts'
 import { print } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, phraseSummary } from './send/summary.ts'
-import { sizeOf } from './size-of.ts'
 import { time } from './time.ts'
 
 interface SendOptions extends Addressed {
@@ -45,7 +45,7 @@ Examples:
 `
 
 async function send(options: SendOptions): Promise<number> {
-  const bytes = options.file === '-' ? undefined : await sizeOf(options.file)
+  const bytes = options.file === '-' ? undefined : (await fileInfo(options.file)).bytes
   const progress = createProgress(process.stderr)
   try {
     const summary = await withSide(

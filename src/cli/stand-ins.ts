@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
+import { wholeNumber } from './members.ts'
 
 /** The default port of the control API. The stand-ins use the next five ports. */
 const defaultPort = 4700
@@ -13,7 +14,7 @@ export function standInsCommand(): Command {
     .option(
       '--port <number>',
       'the port of the control API; the stand-ins use the next five; 0 chooses free ports',
-      port,
+      wholeNumber(0, 65_530),
       defaultPort,
     )
     .option('--json', 'print one JSON object per event')
@@ -62,12 +63,6 @@ export function standInsCommand(): Command {
 function portsFrom(port: number): object {
   if (port === 0) return {}
   return { fcm: port + 1, fcmTokens: port + 2, apns: port + 3, apnsSandbox: port + 4, webPush: port + 5 }
-}
-
-function port(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number <= 65_530) return number
-  throw new InvalidArgumentError('It must be a number from 0 to 65530.')
 }
 
 function explain(error: Error & { code?: string; port?: number }): never {

@@ -1,24 +1,28 @@
 // A client of /admin/conversions of the platform: the messages that were sent, delivered, displayed and clicked.
 
 import { Command, Option } from 'commander'
-import type { AnswerOf, RequestOf } from './calls.ts'
+import type { Static } from 'typebox'
+import { ConversionCounts, ConversionList } from '../admin/requests.ts'
+import type { AnswerOf } from './calls.ts'
 import type { Client } from './client.ts'
 import { number } from './failed/groups.ts'
 import { type Column, textTable } from './failed/text-table.ts'
+import { membersOf, wholeNumber, withMembers } from './members.ts'
 import { createTextWriter, print } from './output.ts'
+import { pages } from './pages.ts'
 import { type Addressed, withAnswer, withSide } from './running-side.ts'
-import { wholeNumber } from './whole-number.ts'
 
-interface SelectOptions extends Addressed {
-  readonly brand?: string
-  readonly channel?: 'push' | 'site'
-  readonly activity?: string
-  readonly action?: string
-  readonly group?: string
-  readonly since?: string
-  readonly until?: string
-  readonly csv?: true
+const flags = {
+  brand: '--brand <number>',
+  channel: '--channel <name>',
+  activity: '--activity <id>',
+  action: '--action <id>',
+  action_group: '--group <id>',
+  since: '--since <day>',
+  until: '--until <day>',
 }
+const countFlags = { ...flags, by: '--by <name>' }
+const listFlags = { ...flags, stage: '--stage <stage>' }
 
 export function statusCommand(): Command {
   return new Command()
@@ -39,29 +43,17 @@ Examples:
 `
 
 /** A command with the options that select messages. */
-function withSelection(name: string): Command {
-  return withAnswer(new Command(name), 'platform', 'read')
-    .option('--brand <number>', 'only this brand')
-    .addOption(new Option('--channel <name>', 'only this channel').choices(['push', 'site']))
-    .option('--activity <id>', 'only this activity_id')
-    .option('--action <id>', 'only this action_id')
-    .option('--group <id>', 'only this action_group_id')
-    .option('--since <day>', 'messages that were enqueued on this day or later: 2026-01-31')
-    .option('--until <day>', 'messages that were enqueued on this day or earlier')
-    .option('--csv', 'print the answer as CSV')
-}
+const withSelection = (name: string): Command =>
+  withAnswer(new Command(name), 'platform', 'read').option('--csv', 'print the answer as CSV')
 
-interface CountOptions extends SelectOptions {
-  readonly by?: CountQuery['by']
-}
+type CountOptions = Addressed & Static<typeof ConversionCounts> & { readonly csv?: true }
 
 function countCommand(): Command {
-  return withSelection('count')
+  return withMembers(withSelection('count'), ConversionCounts, countFlags)
     .description('count the messages of each activity (the default)')
-    .addOption(new Option('--by <name>', 'the group of a line').choices(['activity', 'action', 'action_group']))
     .action((options: CountOptions) =>
       withSide('platform', options, ['read'], async (client) => {
-        const query = { ...queryOf(options), by: options.by }
+        const query = membersOf(options, countFlags)
         if (options.csv) return client.download('GET /admin/conversions.csv', { query }, createTextWriter())
         const answer = await client.call('GET /admin/conversions', { query })
         print(options, answer, ({ groups }) => (groups.length === 0 ? noMessage : phraseConversions(groups)))
@@ -69,23 +61,12 @@ function countCommand(): Command {
     )
 }
 
-interface ListOptions extends SelectOptions {
-  readonly stage?: ListQuery['stage']
-  readonly limit: number
-  readonly after?: string
-}
+type ListOptions = Addressed &
+  Static<typeof ConversionList> & { readonly csv?: true; readonly limit: number; readonly after?: string }
 
 function listCommand(): Command {
-  return withSelection('list')
+  return withMembers(withSelection('list'), ConversionList, listFlags)
     .description('list the messages that have a delivery status; JSON and CSV include the meta')
-    .addOption(
-      new Option('--stage <stage>', 'only messages that reached this stage').choices([
-        'delivered',
-        'displayed',
-        'clicked',
-        'failed',
-      ]),
-    )
     .addOption(
       new Option('--limit <count>', 'the most messages; CSV has no limit')
         .argParser(wholeNumber(1, 10_000))
@@ -94,7 +75,7 @@ function listCommand(): Command {
     .option('--after <cursor>', 'the cursor of the previous list')
     .action((options: ListOptions) =>
       withSide('platform', options, ['read'], async (client) => {
-        const query = { ...queryOf(options), stage: options.stage }
+        const query = membersOf(options, listFlags)
         if (options.csv) return client.download('GET /admin/conversions/messages.csv', { query }, createTextWriter())
         const answer = await readList(client, query, options)
         const { next } = answer
@@ -104,30 +85,29 @@ function listCommand(): Command {
     )
 }
 
-type CountQuery = NonNullable<RequestOf<'platform', 'GET /admin/conversions'>['query']>
-type ListQuery = NonNullable<RequestOf<'platform', 'GET /admin/conversions/messages'>['query']>
 type Listed = AnswerOf<'platform', 'GET /admin/conversions/messages'>
 type Groups = AnswerOf<'platform', 'GET /admin/conversions'>['groups']
 
 /** Reads until the limit is reached: the platform may answer a short page before the end. */
-async function readList(client: Client<'platform'>, query: ListQuery, options: ListOptions): Promise<Listed> {
+async function readList(
+  client: Client<'platform'>,
+  query: Static<typeof ConversionList>,
+  options: ListOptions,
+): Promise<Listed> {
   const conversions: Listed['conversions'] = []
-  for (let { after } = options; ; ) {
+  const read = (after?: string) => {
     const limit = Math.min(mostOfPage, options.limit - conversions.length)
-    const page = await client.call('GET /admin/conversions/messages', { query: { ...query, limit, after } })
-    conversions.push(...page.conversions)
-    after = page.next
-    if (after === undefined) return { conversions }
-    if (conversions.length >= options.limit) return { conversions, next: after }
+    return client.call('GET /admin/conversions/messages', { query: { ...query, limit, after } })
   }
+  for await (const page of pages(read, options.after)) {
+    conversions.push(...page.conversions)
+    if (page.next !== undefined && conversions.length >= options.limit) return { conversions, next: page.next }
+  }
+  return { conversions }
 }
 
 const mostOfPage = 1_000
 const noMessage = 'No message matches.'
-
-function queryOf({ brand, channel, activity, action, group, since, until }: SelectOptions) {
-  return { brand, channel, activity, action, action_group: group, since, until }
-}
 
 const counts = ['sent', 'delivered', 'displayed', 'clicked', 'failed'] as const
 const columns: readonly Column[] = [

@@ -78,7 +78,8 @@ function describeValue(value: unknown, { writeOnly, type }: Keywords): string {
   return value === null ? 'null' : `a ${typeof value}`
 }
 
-function describeExpected(schema: Keywords): string {
+/** @example describeExpected(Type.Integer({ minimum: 1, maximum: 9 })) // 'a whole number from 1 to 9' */
+export function describeExpected(schema: Keywords): string {
   const { title, anyOf, type, examples } = schema
   const alternatives =
     schema.enum ?? ('const' in schema ? [schema.const] : anyOf?.filter((each) => each.type !== 'null'))

@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { actionGroups, type ConversionFilter, idOf } from './report.ts'
 import { readStatuses, type ShownStatuses } from './shown-statuses.ts'
-import type { Stage } from './stage.ts'
+import type { ReachedStage, Stage } from './stage.ts'
 
 /** A lane of messages, with the database of its brand. */
 export interface SelectedLane {
@@ -19,9 +19,6 @@ export interface SelectedRange {
   readonly since: number
   readonly until: number
 }
-
-export const reachedStages = ['delivered', 'displayed', 'clicked', 'failed'] as const
-export type ReachedStage = (typeof reachedStages)[number]
 
 export interface ListFilter extends ConversionFilter {
   /** delivered, displayed and clicked select the later stages too, as the counts do. */

@@ -5,8 +5,7 @@ import { noId, type OutcomeCount, readOutcomeCounts } from '../queue/outcome-cou
 import type { Database } from '../store/database.ts'
 import { type ConversionCount, readConversionCounts } from './counted.ts'
 
-export const groupings = ['activity', 'action', 'action_group'] as const
-export type Grouping = (typeof groupings)[number]
+export type Grouping = 'activity' | 'action' | 'action_group'
 
 export interface ConversionFilter {
   readonly activity?: string

@@ -5,6 +5,10 @@ import type { MessageStatus } from '../contract/status.ts'
 /** 0: not reported as delivered. 1: delivered. 2: displayed. 3: clicked. */
 export type Stage = 0 | 1 | 2 | 3
 
+/** The stages by which messages are listed. */
+export const reachedStages = ['delivered', 'displayed', 'clicked', 'failed'] as const
+export type ReachedStage = (typeof reachedStages)[number]
+
 /** Each stage includes the earlier stages: a clicked message counts as displayed, even if nobody reported that. */
 export const stageOf: Readonly<Record<MessageStatus, Stage>> = {
   accepted: 0,

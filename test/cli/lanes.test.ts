@@ -213,9 +213,12 @@ test('mistakes of the command line and of a key are explained, and change nothin
     [['lanes', 'reset', '1/push', 'speed'], /there is no setting speed: give mode, max, span/],
     [['cancel', '1/push', '--all'], /add --reason TEXT, or --preview/],
     [['cancel', '1/push', '--reason', 'r', '--yes'], /no message is selected: add --activity, --action, --user/],
-    [['cancel', '1/push', '--until', 'noon', '--preview'], /Give a time such as 2026-01-31T10:00:00Z, or 2h/],
+    [
+      ['cancel', '1/push', '--until', 'noon', '--preview'],
+      /Give a time, such as 2026-01-31T10:00:00Z, or how long ago: 2h/,
+    ],
     [['resume', '--brand', '3'], /brand 3 has no lane/],
-    [['pause', '1/push', '--reason', ''], /reason is "".*1 to 500 characters/],
+    [['pause', '1/push', '--reason', ''], /Give a text of 1 to 500 characters/],
     [['resume', '1/push', '--key', reader.key], /the key reader lacks the scope manage/],
   ] as const) {
     const { code, err } = await bellwire(...args)

@@ -1,25 +1,24 @@
 // Replays or dismisses failed items: counts them first, asks, and works in steps.
 
 import { phraseCount } from '../../runtime/phrase-count.ts'
-import type { AnswerOf, RequestOf } from '../calls.ts'
+import type { RequestOf } from '../calls.ts'
 import type { Client } from '../client.ts'
 import { confirm } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
+import { pages } from '../pages.ts'
 import type { Progress } from '../progress.ts'
-import type { Addressed } from '../running-side.ts'
-import { type FilterOptions, filterOf } from './filter.ts'
+import { type FilterOptions, queryOf } from './filter.ts'
 import { type Group, mergeGroups, number, phraseGroups } from './groups.ts'
 
-export interface DecideOptions extends Addressed, FilterOptions {
+export type DecideOptions = FilterOptions & {
   readonly all?: true
   readonly preview?: true
   readonly yes?: true
-  readonly perSecond?: number
+  readonly per_second?: number
 }
 
 export type Action = 'replay' | 'dismiss'
 type Body = RequestOf<'platform', 'POST /admin/failed/replay'>['body']
-type Answer = AnswerOf<'platform', 'POST /admin/failed/replay'>
 
 /** What was counted and changed, as `--json` prints it. */
 export interface Decided {
@@ -36,8 +35,9 @@ export async function decide(
   options: DecideOptions,
   progress: Progress,
 ): Promise<Decided> {
-  const filter = filterOf(options)
-  if ((options.all === true) === Object.values(filter).some((each) => each !== undefined))
+  const { seqs, ...others } = queryOf(options)
+  const filter = { ...others, ...(seqs !== undefined && { seqs: seqs.split(',').map(Number) }) }
+  if ((options.all === true) === Object.keys(filter).length > 0)
     throw new CliError(exit.usage, 'give either a filter, such as --activity or --seq, or --all for all pending items')
   const selection = options.all ? { all: true as const } : filter
   const counted = await preview(client, action, selection, progress)
@@ -46,8 +46,7 @@ export async function decide(
   if (options.preview || counted.matching === 0) return counted
   if (!options.yes)
     await confirm(`${action === 'replay' ? 'Replay' : 'Dismiss'} ${phraseCount(counted.matching, 'item')}?`)
-  const { perSecond } = options
-  const body = { ...selection, per_second: perSecond }
+  const body = { ...selection, per_second: options.per_second }
   let changed = 0
   for await (const { count } of answersOf(client, action, body)) {
     changed += count
@@ -73,11 +72,5 @@ async function preview(
 }
 
 /** Sends the request until nothing is left. Each answer says where to continue. */
-async function* answersOf(client: Client<'platform'>, action: Action, body: Body): AsyncGenerator<Answer> {
-  for (let after: string | undefined; ; ) {
-    const answer = await client.call(`POST /admin/failed/${action}`, { body: { ...body, after } })
-    yield answer
-    after = answer.next
-    if (after === undefined) return
-  }
-}
+const answersOf = (client: Client<'platform'>, action: Action, body: Body) =>
+  pages((after?: string) => client.call(`POST /admin/failed/${action}`, { body: { ...body, after } }))

@@ -1,13 +1,9 @@
 // Parts of the commands that run a fake side.
 
-import { InvalidArgumentError } from 'commander'
 import { CliError, exit } from '../exit.ts'
+import { wholeNumber } from '../members.ts'
 
-export function port(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number <= 65_535) return number
-  throw new InvalidArgumentError('It must be a number from 0 to 65535.')
-}
+export const port = wholeNumber(0, 65_535)
 
 export function explain(error: Error & { readonly code?: string }): never {
   if (error.code === 'EADDRINUSE')

@@ -1,9 +1,10 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { localUrl } from '../../fake/control.ts'
 import type { PlatformMessage, PlatformRequest } from '../../fake/platform-request.ts'
 import { phraseCount } from '../../runtime/phrase-count.ts'
 import { CliError, exit } from '../exit.ts'
 import { waitForSignal } from '../interruptible.ts'
+import { brandNumber, wholeNumber } from '../members.ts'
 import { toJson } from '../output.ts'
 import { time } from '../time.ts'
 import { explain, port, shownTimeOfDay } from './common.ts'
@@ -45,9 +46,9 @@ export function fakePlatformCommand(): Command {
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--port <number>', 'the port; 0 chooses a free one', port, 4900)
     .option('--link-key <key>', 'the API key for device links and /admin', 'example-platform-key-1')
-    .option('--brand <number>', 'the brand_id of all messages', digits, '1')
+    .option('--brand <number>', 'the brand_id of all messages', brandNumber, '1')
     .addOption(new Option('--mode <mode>', 'one message per request, or batches').choices(modes).default('batch'))
-    .option('--batch <number>', 'the most messages in a batch', count, 500)
+    .option('--batch <number>', 'the most messages in a batch', wholeNumber(1, 100_000), 500)
     .option('--span <time>', 'an incomplete batch is sent after this time; default: 200ms', time, 200)
     .option('--timeout <time>', 'the longest wait for an answer; default: 30s', time, 30_000)
     .option('--push <file>', 'send this file as pushes: one activity request record in each line')
@@ -158,17 +159,6 @@ function outcomesIn(messages: readonly PlatformMessage[]): string {
     ({ outcome }) => outcome,
   )
   return [...counts].map(([outcome, of]) => `${of.length} ${outcome}`).join(', ')
-}
-
-function count(text: string): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= 1 && number <= 100_000) return number
-  throw new InvalidArgumentError('It must be a number from 1 to 100000.')
-}
-
-function digits(text: string): string {
-  if (/^\d{1,15}$/.test(text)) return text
-  throw new InvalidArgumentError('It must be a number.')
 }
 
 const help = `

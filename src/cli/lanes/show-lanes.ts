@@ -10,14 +10,8 @@ import { textTable } from '../failed/text-table.ts'
 export type Lane = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]
 export type Pause = Lane['pauses'][number]
 
-/** The settings of the API, as options of the command. */
-export const settingLabels = {
-  mode: 'mode',
-  max: 'max',
-  span_ms: 'span',
-  concurrency: 'concurrency',
-  per_second: 'per-second',
-} as const
+/** The name of a setting in the options of the command: 'per-second'. */
+export const labelOf = (setting: string): string => setting.replace(/_ms$/, '').replace('_', '-')
 
 const columns = [
   { title: 'LANE' },
@@ -47,9 +41,8 @@ function detailsOf(lane: Lane): string[] {
   return [
     ...Object.entries(settings).flatMap(([name, { value, configured, override }]) => {
       if (!override) return []
-      const label = settingLabels[name as keyof typeof settingLabels]
       const values = `${phraseValue(name, value)} instead of ${phraseValue(name, configured)}`
-      return [`${label} is ${values}, set by ${phraseAuthor(override)}`]
+      return [`${labelOf(name)} is ${values}, set by ${phraseAuthor(override)}`]
     }),
     ...pauses.map(phrasePause),
     ...(heldReason === undefined ? [] : [phraseHold(lane)]),

@@ -1,22 +1,20 @@
-// The arguments and options that the commands of lanes share, and the members of a request that they make.
+// The argument and the option that name lanes, and the options of a change.
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { CliError, exit } from '../exit.ts'
-import type { Addressed } from '../running-side.ts'
-import { time } from '../time.ts'
 
-export interface Targeted extends Addressed {
-  readonly brand?: string
-}
+/** Adds the argument that names one lane. The option --brand names all lanes of a brand. */
+export const withLane = (command: Command): Command =>
+  command.argument('[lane]', 'the name of the lane, such as 1/push')
 
-/** Adds the argument and the option that name one lane, or all lanes of a brand. */
-export const withTarget = (command: Command): Command =>
-  command
-    .argument('[lane]', 'the name of the lane, such as 1/push')
-    .option('--brand <number>', 'all lanes of the brand, instead of one lane')
+export const targetFlags = { brand: '--brand <number>' }
+export const noteFlags = { reason: '--reason <text>', for_seconds: '--for <time>' }
 
 /** The members of a request body that name the lanes. */
-export function targetOf(lane: string | undefined, { brand }: Targeted): { lane?: string; brand?: string } {
+export function targetOf(
+  lane: string | undefined,
+  { brand }: { readonly brand?: string },
+): { lane?: string; brand?: string } {
   if ((lane === undefined) === (brand === undefined))
     throw new CliError(
       exit.usage,
@@ -24,20 +22,3 @@ export function targetOf(lane: string | undefined, { brand }: Targeted): { lane?
     )
   return lane === undefined ? { brand: brand as string } : { lane }
 }
-
-export interface Note {
-  readonly reason: string
-  readonly for?: number
-}
-
-/** Adds the options --reason and --for of a change. */
-export const withNote = (command: Command): Command =>
-  command
-    .requiredOption('--reason <text>', 'why, for the next person')
-    .addOption(new Option('--for <time>', 'end the change automatically after this time').argParser(time))
-
-/** The reason and the expiry in a request body. */
-export const noteOf = ({ reason, for: ms }: Note) => ({
-  reason,
-  ...(ms !== undefined && { for_seconds: Math.max(1, Math.round(ms / 1_000)) }),
-})

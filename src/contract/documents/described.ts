@@ -101,9 +101,9 @@ export const plainText = (least: number, most: number, description: string, opti
 export const userId = (description = 'The id of the user.') => plainText(1, mostText, description)
 
 /** A time in a request. `read` returns undefined for a text that is not a time. */
-export const timeText = (read: (text: string) => unknown, description: string) =>
+export const timeText = (read: (text: string) => unknown, description: string, options: TStringOptions = {}) =>
   Type.Refine(
-    Type.String({ title: 'a time', examples: ['2026-01-31T10:00:00Z'], description }),
+    Type.String({ title: 'a time', examples: ['2026-01-31T10:00:00Z'], description, ...options }),
     (given) => read(given) !== undefined,
   )
 
