@@ -7,11 +7,11 @@ import { Consumer, Producer, stringSerializers } from '@platformatic/kafka'
 import { Connection } from 'rabbitmq-client'
 import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
 import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
-import { amqpPublisher } from '../../src/devices/channels/amqp-publisher.ts'
-import { kafkaPublisher } from '../../src/devices/channels/kafka-publisher.ts'
 import type { DeviceEvent } from '../../src/devices/device-event.ts'
-import { createLinkChannels } from '../../src/devices/link-channels.ts'
+import { createLinkIntake } from '../../src/devices/link-intake.ts'
 import { createDeviceOutbox } from '../../src/devices/outbox.ts'
+import { amqpPublisher } from '../../src/devices/publishers/amqp-publisher.ts'
+import { kafkaPublisher } from '../../src/devices/publishers/kafka-publisher.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../../src/devices/registry.ts'
 import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
 import { on } from '../../src/runtime/events.ts'
@@ -212,7 +212,7 @@ const consuming = {
       channel === 'amqp'
         ? amqpConsumer({ url: address, queue: name, declare: false, deadQueue: 'none' })
         : kafkaConsumer({ brokers: [address], topic: name })
-    const links = createLinkChannels({ channels: [{ consumer, brands: '1' }], registryOf: () => timed, queue })
+    const links = createLinkIntake({ sources: [{ consumer, brands: '1' }], registryOf: () => timed, queue })
     links.start()
     const seconds = await took
     await links.stop()

@@ -1,7 +1,7 @@
 // An operator that pushes to devices, and a client that sends fatal messages again, as the platform does.
 
 import type { Device, DeviceKind } from '../../src/devices/device.ts'
-import type { DevicePublisher } from '../../src/devices/device-channel.ts'
+import type { DevicePublisher } from '../../src/devices/device-publisher.ts'
 import type { DeviceSource } from '../../src/devices/device-source.ts'
 import type { Registry } from '../../src/devices/registry.ts'
 import { listen } from '../../src/http/http.ts'

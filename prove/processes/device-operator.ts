@@ -1,9 +1,9 @@
 // The operator of the proof device-links, which publishes the links and unlinks of its registry.
 
-import { amqpPublisher } from '../../src/devices/channels/amqp-publisher.ts'
-import { kafkaPublisher } from '../../src/devices/channels/kafka-publisher.ts'
-import { restPublisher } from '../../src/devices/channels/rest-publisher.ts'
-import type { DevicePublisher } from '../../src/devices/device-channel.ts'
+import type { DevicePublisher } from '../../src/devices/device-publisher.ts'
+import { amqpPublisher } from '../../src/devices/publishers/amqp-publisher.ts'
+import { kafkaPublisher } from '../../src/devices/publishers/kafka-publisher.ts'
+import { restPublisher } from '../../src/devices/publishers/rest-publisher.ts'
 import { listen } from '../../src/http/http.ts'
 import { chain } from '../../src/http/mount.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'

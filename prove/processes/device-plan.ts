@@ -37,6 +37,6 @@ export const prefetch = 200
 export function reportEvents(): void {
   on('server.listening', ({ url }) => process.send?.({ ready: { url } }))
   process.on('disconnect', () => process.exit(0))
-  for (const name of ['channel.held', 'channel.lost', 'lane.held', 'batch.sent', 'message.parked'] as const)
+  for (const name of ['consumer.held', 'consumer.lost', 'lane.held', 'batch.sent', 'message.parked'] as const)
     on(name, () => process.send?.({ event: name }))
 }

@@ -25,7 +25,7 @@ export interface IntakePlan {
 const plan = readPlan<IntakePlan>()
 on('server.listening', ({ url }) => process.send?.({ ready: { url } }))
 on('queue.enqueued', ({ accepted, repeated }) => process.send?.({ event: 'queue.enqueued', accepted, repeated }))
-on('channel.held', () => process.send?.({ event: 'channel.held' }))
+on('consumer.held', () => process.send?.({ event: 'consumer.held' }))
 process.on('disconnect', () => process.exit(0))
 
 const provider: Provider = {

@@ -213,7 +213,7 @@ function createStrikes(setup: ProofSetup): readonly Strike[] {
       name: 'the database of the platform was unavailable',
       async strike(post) {
         const held =
-          setup.channel === 'rest' ? setup.operator.waitFor('lane.held') : setup.platform.waitFor('channel.held')
+          setup.channel === 'rest' ? setup.operator.waitFor('lane.held') : setup.platform.waitFor('consumer.held')
         database.cut()
         await post()
         await held

@@ -118,7 +118,7 @@ async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<
   }
 
   const cutDatabase = async (): Promise<void> => {
-    const held = Promise.race(running.map((process) => process.waitFor('channel.held')))
+    const held = Promise.race(running.map((process) => process.waitFor('consumer.held')))
     database.cut()
     await publishUntil(held)
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { DeviceKind } from '../../src/devices/device.ts'
-import type { DevicePublisher } from '../../src/devices/device-channel.ts'
+import type { DevicePublisher } from '../../src/devices/device-publisher.ts'
 import { deviceId } from '../../src/devices/identity.ts'
 import { apns } from '../../src/providers/apns/apns.ts'
 import { fcm } from '../../src/providers/fcm/fcm.ts'

@@ -25,8 +25,8 @@ export interface Hold {
   runSessions(signal: AbortSignal, session: (established: () => void) => Promise<void>): Promise<void>
 }
 
-/** @param channel the name of the consumer, for events */
-export function createHold(channel: string): Hold {
+/** @param consumer the name of the consumer, for events */
+export function createHold(consumer: string): Hold {
   let status: ConsumerStatus = { state: 'connecting', since: clock.now() }
   /** When the outage of the store was last reported. */
   let reportedAt: number | undefined
@@ -46,7 +46,7 @@ export function createHold(channel: string): Hold {
           if (attempt > 1) {
             reportedAt = undefined
             enter('consuming')
-            emit('channel.released', { channel })
+            emit('consumer.released', { consumer })
           }
           return true
         } catch (error) {
@@ -54,7 +54,7 @@ export function createHold(channel: string): Hold {
           enter('held', messageOf(error))
           if (reportedAt === undefined || clock.monotonic() - reportedAt >= reportEveryMs) {
             reportedAt = clock.monotonic()
-            emit('channel.held', { channel, messages: received.length, error: messageOf(error), inMs })
+            emit('consumer.held', { consumer, messages: received.length, error: messageOf(error), inMs })
           }
           await sleep(inMs, signal)
         }
@@ -68,14 +68,14 @@ export function createHold(channel: string): Hold {
         try {
           await session(() => {
             enter('consuming')
-            if (failures > 0) emit('channel.back', { channel })
+            if (failures > 0) emit('consumer.back', { consumer })
             failures = 0
           })
         } catch (error) {
           if (signal.aborted) return
           const inMs = retryIn(++failures, brokerBackoff, 100)
           enter('connecting', messageOf(error))
-          emit('channel.lost', { channel, error: messageOf(error), inMs })
+          emit('consumer.lost', { consumer, error: messageOf(error), inMs })
           await sleep(inMs, signal)
         }
       }

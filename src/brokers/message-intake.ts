@@ -23,7 +23,7 @@ export interface MessageIntake {
 }
 
 /** One queue or topic. */
-export interface IntakeChannel<Value> {
+export interface MessageSource<Value> {
   readonly consumer: BrokerConsumer
   readonly read: ReadMessage<Value>
   /** The brand of all its messages, if there is only one. */
@@ -32,7 +32,7 @@ export interface IntakeChannel<Value> {
 
 export interface MessageIntakeOptions<Value> {
   readonly queue: Queue
-  readonly channels: readonly IntakeChannel<Value>[]
+  readonly sources: readonly MessageSource<Value>[]
   /** Stores the values of a brand, and runs the operations: see takeMessages(). */
   readonly commit: (values: readonly Value[], ops: readonly Op[], brand: string | undefined) => Promise<unknown>
   /** The brands of parked messages, and noBrand if there may be messages without a known brand. */
@@ -41,10 +41,11 @@ export interface MessageIntakeOptions<Value> {
   readonly laneOf: (brand: string) => string
   readonly refusal: Extract<FailedCode, 'unreadable_link' | 'unreadable_record'>
   /**
-   * Returns the current reader of a parked message. `channel` is the name of the consumer that received it; undefined: an earlier
-   * version has parked it. @returns undefined if the queue or topic is no longer configured
+   * Returns the current reader of a parked message. `consumer` is the name of the consumer that received it.
+   *
+   * @returns undefined if the queue or topic is no longer configured
    */
-  readonly readerOf: (brand: string, channel: string | undefined) => ReadMessage<Value> | undefined
+  readonly readerOf: (brand: string, consumer: string) => ReadMessage<Value> | undefined
 }
 
 /** Stands for an unknown brand. Visible only to keys that are not bound to a brand. */
@@ -52,25 +53,25 @@ export const noBrand = '-'
 
 /**
  * @example
- * const intake = createMessageIntake({ queue, channels: [{ consumer: amqpConsumer({ url, queue: 'links' }), read }], … })
+ * const intake = createMessageIntake({ queue, sources: [{ consumer: amqpConsumer({ url, queue: 'links' }), read }], … })
  * intake.start()
  */
 export function createMessageIntake<Value>(options: MessageIntakeOptions<Value>): MessageIntake {
-  const { queue, channels, commit, brands, laneOf, refusal, readerOf } = options
+  const { queue, sources, commit, brands, laneOf, refusal, readerOf } = options
   const { reason, rule } = failedRefusals[refusal]
   const stopping = new AbortController()
   let consuming: Promise<unknown> = Promise.resolve()
   const laneOfParked = ({ brand = noBrand }: Parked): string => laneOf(brand)
 
   const parkFrom =
-    (channel: string) =>
+    (consumer: string) =>
     (parked: readonly Parked[]): readonly Op[] =>
       [...Map.groupBy(parked, laneOfParked)].flatMap(([lane, mine]) =>
         queue.insertFailedOps(
           lane,
           mine.map(({ id, userId, message, reason: error }) => ({
             key: userId === undefined ? id : userKey('parked', userId, id),
-            text: parkedText(message, channel, clock.now()),
+            text: parkedText(message, consumer, clock.now()),
             reason,
             error,
             rule,
@@ -87,9 +88,9 @@ export function createMessageIntake<Value>(options: MessageIntakeOptions<Value>)
 
   /** Reads a parked message again under the current configuration. @returns why it is still unreadable, or undefined */
   async function replayMessage(text: string, brand: string): Promise<string | undefined> {
-    const { message, channel, cut } = readParkedText(text)
+    const { message, consumer, cut } = readParkedText(text)
     if (cut) return 'the message was too large and only its beginning was kept: publish it again in smaller parts'
-    const read = readerOf(brand, channel)
+    const read = readerOf(brand, consumer)
     if (!read) return 'the queue or topic of the message is no longer configured: configure it, or dismiss the message'
     let unreadable: string | undefined
     const park = ([parked]: readonly Parked[]): readonly Op[] => {
@@ -118,11 +119,11 @@ export function createMessageIntake<Value>(options: MessageIntakeOptions<Value>)
 
   return {
     lanes,
-    consumers: channels.map(({ consumer }) => consumer),
+    consumers: sources.map(({ consumer }) => consumer),
     start() {
       for (const lane of lanes) lane.start()
       consuming = Promise.all(
-        channels.map(({ consumer, read, brand }) =>
+        sources.map(({ consumer, read, brand }) =>
           consumer.consume(
             takeMessages({ read, brand, commit, park: parkFrom(consumer.name), onParked }),
             stopping.signal,

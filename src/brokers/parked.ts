@@ -24,12 +24,12 @@ export function idOf(message: Received): string {
     .digest('base64url')
 }
 
-/** The stored text of a parked message. `channel` is the name of its consumer. */
-export function parkedText(message: Received, channel: string, at: number): string {
+/** The stored text of a parked message. `consumer` is the name of its consumer. */
+export function parkedText(message: Received, consumer: string, at: number): string {
   const { type, traceparent, body, from, bytes } = message
   const kept = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   return JSON.stringify({
-    channel,
+    consumer,
     from,
     at: new Date(at).toISOString(),
     type: type?.toWellFormed() ?? null,
@@ -41,7 +41,7 @@ export function parkedText(message: Received, channel: string, at: number): stri
 }
 
 interface ParkedText {
-  readonly channel?: string
+  readonly consumer: string
   readonly from: string
   readonly type: string | null
   readonly traceparent?: string
@@ -50,14 +50,14 @@ interface ParkedText {
   readonly cut?: true
 }
 
-/** Restores the message from its stored text. Without `channel`, an earlier version has parked it. */
+/** Restores the message from its stored text. */
 export function readParkedText(stored: string): {
   readonly message: Received
-  readonly channel?: string
+  readonly consumer: string
   readonly cut: boolean
 } {
-  const { channel, from, type, traceparent, text, base64, cut } = JSON.parse(stored) as ParkedText
+  const { consumer, from, type, traceparent, text, base64, cut } = JSON.parse(stored) as ParkedText
   const body = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text)
   const message = { from, type: type ?? undefined, ...(traceparent !== undefined && { traceparent }), body }
-  return { message, ...(channel !== undefined && { channel }), cut: cut === true }
+  return { message, consumer, cut: cut === true }
 }

@@ -4,12 +4,12 @@ import { checkDeviceEvent, type DeviceEventRecord, type DeviceTokenRecord } from
 import { justAfter, rfc3339, type Timestamp, timestampOf } from '../contract/timestamp.ts'
 import { clock } from '../runtime/clock.ts'
 import { uuidv7 } from '../runtime/ids.ts'
-import type { DevicePublisher } from './device-channel.ts'
+import type { DevicePublisher } from './device-publisher.ts'
 
-export { type AmqpPublisherOptions, amqpPublisher } from './channels/amqp-publisher.ts'
-export { type KafkaPublisherOptions, kafkaPublisher } from './channels/kafka-publisher.ts'
-export { type RestPublisherOptions, restPublisher } from './channels/rest-publisher.ts'
-export type { DeviceMessage, DevicePublisher } from './device-channel.ts'
+export type { DeviceMessage, DevicePublisher } from './device-publisher.ts'
+export { type AmqpPublisherOptions, amqpPublisher } from './publishers/amqp-publisher.ts'
+export { type KafkaPublisherOptions, kafkaPublisher } from './publishers/kafka-publisher.ts'
+export { type RestPublisherOptions, restPublisher } from './publishers/rest-publisher.ts'
 
 /** A link or unlink to publish. */
 export interface DeviceNews {

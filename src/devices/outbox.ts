@@ -3,8 +3,8 @@
 import { readUserKey, userKey } from '../queue/item-keys.ts'
 import { createOutbox, type Outbox, type OutboxLane } from '../queue/outbox.ts'
 import type { Item, Queue } from '../queue/queue.ts'
-import type { DeviceMessage, DevicePublisher } from './device-channel.ts'
 import type { StampedEvent } from './device-event.ts'
+import type { DeviceMessage, DevicePublisher } from './device-publisher.ts'
 import { publishedRecord } from './published-record.ts'
 
 /** The platform to which the links of one brand are published. */

@@ -19,7 +19,7 @@ import {
   wholeForm,
   wordForm,
 } from '../runtime/forms.ts'
-import type { IntakeChannel, LaneOptions, OwnDeliveryOptions, PlatformOptions } from './options.ts'
+import type { IntakeSource, LaneOptions, OwnDeliveryOptions, PlatformOptions } from './options.ts'
 
 const anySize = wholeForm(1, Number.MAX_SAFE_INTEGER)
 
@@ -180,7 +180,7 @@ const transactionalNames = optionNames<Part<'transactional'>>({ at: true, activi
 const statusNames = optionNames<Part<'status'>>({ secrets: true, waitMs: true, poll: true })
 const retryNames = optionNames<Part<'retry'>>({ firstMs: true, mostMs: true, attempts: true })
 const storeNames = optionNames<StoreOptions>({ number: true, url: true, brands: true })
-const intakeNames = optionNames<IntakeChannel>({ consumer: true, channel: true, brands: true })
+const intakeNames = optionNames<IntakeSource>({ consumer: true, channel: true, brands: true })
 const bodyNames = optionNames<BodyLimits>({ bodyBytesInFlight: true, bodyTimeoutMs: true })
 const ownNames = optionNames<OwnDeliveryOptions>({
   push: true,

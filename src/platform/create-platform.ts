@@ -11,7 +11,7 @@ import { forgetStatuses } from '../conversions/retention.ts'
 import { appPaths, serveAppApi } from '../delivery/app-api.ts'
 import { createStoreRetention } from '../delivery/retention.ts'
 import { deviceIntegrationRoutes } from '../devices/integration-routes.ts'
-import { createLinkChannels } from '../devices/link-channels.ts'
+import { createLinkIntake } from '../devices/link-intake.ts'
 import { knownKinds } from '../devices/reachable.ts'
 import { documentRoutes } from '../http/documents.ts'
 import { healthRoutes } from '../http/health.ts'
@@ -78,8 +78,8 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const stores = await openStores(options)
   const { queue } = stores
   const { reconciliation = [] } = options
-  const links = createLinkChannels({
-    channels: options.deviceLinks ?? [],
+  const links = createLinkIntake({
+    sources: options.deviceLinks ?? [],
     registryOf: (brand) => stores.of(brand).registry,
     queue,
     judge: options.judgeDevice,
@@ -94,7 +94,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const rules = new Map(options.lanes.map((lane) => [laneName(lane.brand, lane.channel), lane]))
   const rulesOf = (lane: string): RecordRules | undefined => rules.get(lane)
   const intake = createIntake({
-    channels: options.intake ?? [],
+    sources: options.intake ?? [],
     queue,
     databaseOf: (brand) => stores.of(brand).database,
     brands: options.lanes.map(({ brand }) => brand),

@@ -12,10 +12,10 @@ import { clock } from '../runtime/clock.ts'
 import type { Database, Op } from '../store/database.ts'
 import { enqueueMessages, type LaneItem, type Sender, toLaneItem } from './enqueue.ts'
 import type { RecordRules } from './new-item.ts'
-import type { IntakeChannel } from './options.ts'
+import type { IntakeSource } from './options.ts'
 
 export interface IntakeOptions {
-  readonly channels: readonly IntakeChannel[]
+  readonly sources: readonly IntakeSource[]
   readonly queue: Queue
   /** The database of a brand. */
   readonly databaseOf: (brand: string | undefined) => Database
@@ -28,9 +28,9 @@ export interface IntakeOptions {
 /** The lane of the parked messages of a brand. */
 const parkedLane = (brand: string): string => `${brand}/intake`
 
-export function createIntake({ channels, queue, databaseOf, brands: all, rulesOf }: IntakeOptions): MessageIntake {
-  const brandsOf = ({ brands = all }: IntakeChannel): readonly string[] => brands
-  const readers = channels.map((each) => {
+export function createIntake({ sources, queue, databaseOf, brands: all, rulesOf }: IntakeOptions): MessageIntake {
+  const brandsOf = ({ brands = all }: IntakeSource): readonly string[] => brands
+  const readers = sources.map((each) => {
     const { consumer, channel, brands } = each
     const context = { channel, sender: { name: consumer.name, brands }, rulesOf, brands: brandsOf(each) }
     return {
@@ -41,12 +41,12 @@ export function createIntake({ channels, queue, databaseOf, brands: all, rulesOf
   })
   return createMessageIntake({
     queue,
-    channels: readers,
+    sources: readers,
     commit: (items, ops, brand) => commitItems(queue, databaseOf(brand), items, ops),
-    brands: channels.flatMap((each) => [...(each.brands?.length === 1 ? [] : [noBrand]), ...brandsOf(each)]),
+    brands: sources.flatMap((each) => [...(each.brands?.length === 1 ? [] : [noBrand]), ...brandsOf(each)]),
     laneOf: parkedLane,
     refusal: 'unreadable_record',
-    readerOf: (_brand, channel) => readers.find(({ consumer }) => consumer.name === channel)?.read,
+    readerOf: (_brand, name) => readers.find(({ consumer }) => consumer.name === name)?.read,
   })
 }
 

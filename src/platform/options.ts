@@ -6,7 +6,7 @@ import type { AppOptions } from '../delivery/app-api.ts'
 import type { ProviderLimits, PushOptions } from '../delivery/compose.ts'
 import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
-import type { LinkChannel } from '../devices/link-channels.ts'
+import type { LinkSource } from '../devices/link-intake.ts'
 import type { AccessKey } from '../http/access.ts'
 import type { BodyLimits } from '../http/request-bodies.ts'
 import type { LaneShape } from '../providers/operator-api.ts'
@@ -95,7 +95,7 @@ export const ownDeliveryLimits = {
 }
 
 /** A queue or topic with one activity request record in each message. */
-export interface IntakeChannel {
+export interface IntakeSource {
   readonly consumer: BrokerConsumer
   /** The channel of all its records. Default: the type of each message, `push` or `site`. */
   readonly channel?: Channel
@@ -115,9 +115,9 @@ export interface PlatformOptions {
   /** Delivery without an operator, for the lanes with the provider 'own'. */
   readonly own?: OwnDeliveryOptions
   /** Queues and topics with activity request records, in addition to POST /admin/activities/CHANNEL. */
-  readonly intake?: readonly IntakeChannel[]
+  readonly intake?: readonly IntakeSource[]
   /** Queues and topics with device links (§4.3), in addition to the two endpoints. */
-  readonly deviceLinks?: readonly LinkChannel[]
+  readonly deviceLinks?: readonly LinkSource[]
   /** Decides whether a Web Push subscription may be linked: its endpoint is untrusted input. Returns why not. */
   readonly judgeDevice?: Judge
   /** The most devices of one user. Default: 200. */

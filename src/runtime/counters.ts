@@ -152,8 +152,13 @@ export const counters: readonly CounterRow[] = [
     help: 'Calls and pages of delivery statuses refused, because the lane has too many of unknown messages',
   },
   { event: 'message.parked', name: 'messages_parked', by: ['lane'], help: 'Messages parked as unreadable' },
-  { event: 'channel.lost', name: 'channel_lost', by: ['channel'], help: 'Lost connections to a broker' },
-  { event: 'channel.held', name: 'channel_held', by: ['channel'], help: 'Times that the store accepted no messages' },
+  { event: 'consumer.lost', name: 'consumer_lost', by: ['consumer'], help: 'Lost connections to a broker' },
+  {
+    event: 'consumer.held',
+    name: 'consumer_held',
+    by: ['consumer'],
+    help: 'Times that the store accepted no messages',
+  },
   { event: 'lane.held', name: 'lane_held', by: ['lane'], help: 'Times that a lane was held' },
   // The platform.
   { event: 'queue.enqueued', name: 'enqueued', by: ['lane'], sum: 'accepted', help: 'Messages stored in the queue' },

@@ -193,10 +193,10 @@ export interface Events {
     skipped: number
   }
   // device links from broker to platform, and from operator to platform
-  'channel.lost': { channel: string; error: string; inMs: number }
-  'channel.back': { channel: string }
-  'channel.held': { channel: string; messages: number; error: string; inMs: number }
-  'channel.released': { channel: string }
+  'consumer.lost': { consumer: string; error: string; inMs: number }
+  'consumer.back': { consumer: string }
+  'consumer.held': { consumer: string; messages: number; error: string; inMs: number }
+  'consumer.released': { consumer: string }
   /** A delivery status was stored. */
   'status.reported': { lane: string; status: string; via: 'webhook' | 'poll' | 'own' }
   /** A page of statuses was polled from the operator of a lane. */

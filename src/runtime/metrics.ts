@@ -44,8 +44,10 @@ export function createMetrics(registry = new Registry()): Metrics {
   const sizes = addGaugeOnScrape(registry, 'store_bytes', 'Bytes of a table with its indexes', ['side', 'table'])
   const stores = new Set<() => Promise<boolean>>()
   const diskFree = addGaugeOnScrape(registry, 'disk_free_bytes', 'Free bytes on the disk of the SQLite file', ['side'])
-  const up = addGaugeOnScrape(registry, 'channel_up', '1 while a queue or topic is consumed, otherwise 0', ['channel'])
-  const lag = addGaugeOnScrape(registry, 'channel_lag', 'Messages that wait at the broker', ['channel'])
+  const up = addGaugeOnScrape(registry, 'consumer_up', '1 while a queue or topic is consumed, otherwise 0', [
+    'consumer',
+  ])
+  const lag = addGaugeOnScrape(registry, 'consumer_lag', 'Messages that wait at the broker', ['consumer'])
   const allowed: AllowedValues = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
   const counterEnds = [...byName].flatMap((rows) => addCounter(registry, rows, allowed))
@@ -73,8 +75,8 @@ export function createMetrics(registry = new Registry()): Metrics {
         const value = await read()
         return value === undefined ? [] : [{ labels: { side }, value }]
       }),
-    consumer(channel, read) {
-      const labels = { channel }
+    consumer(consumer, read) {
+      const labels = { consumer }
       const removeUp = up(async () => [{ labels, value: read.up() ? 1 : 0 }])
       const removeLag = lag(async () => {
         const value = await read.lag()

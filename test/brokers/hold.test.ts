@@ -13,7 +13,7 @@ test('an outage of the store is reported once a minute, however many retries and
   })
   t.mock.method(clock, 'clearTimeout', () => {})
   const reports: number[] = []
-  t.after(on('channel.held', () => reports.push(now)))
+  t.after(on('consumer.held', () => reports.push(now)))
   const hold = createHold('a queue')
   const { signal } = new AbortController()
   const outageMs = 300_000

@@ -7,10 +7,10 @@ import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
 import { openPlatformRun } from '../../src/checker/platform/prepare.ts'
 import { publishingTo } from '../../src/cli/check/link-channels.ts'
 import type { Channel, Mode } from '../../src/contract/endpoints.ts'
-import { amqpPublisher } from '../../src/devices/channels/amqp-publisher.ts'
-import { kafkaPublisher } from '../../src/devices/channels/kafka-publisher.ts'
-import type { DevicePublisher } from '../../src/devices/device-channel.ts'
-import type { LinkChannel } from '../../src/devices/link-channels.ts'
+import type { DevicePublisher } from '../../src/devices/device-publisher.ts'
+import type { LinkSource } from '../../src/devices/link-intake.ts'
+import { amqpPublisher } from '../../src/devices/publishers/amqp-publisher.ts'
+import { kafkaPublisher } from '../../src/devices/publishers/kafka-publisher.ts'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
 import { uniqueName } from '../suites/device-channel.ts'
@@ -118,7 +118,7 @@ async function passesAll(t: TestContext, store: string, modes: Readonly<Record<C
 /** A broker, with the two ends of a channel of device links. */
 interface Broker {
   readonly name: string
-  readonly channel: LinkChannel
+  readonly channel: LinkSource
   readonly publisher: DevicePublisher
 }
 

@@ -1,11 +1,11 @@
-// The requirements for every channel of device links (§4.2, §4.3), tested with real brokers. Run by test/devices/channels/*.test.ts.
+// The requirements for every channel of device links (§4.2, §4.3), tested with real brokers. Run by test/devices/publishers/*.test.ts.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { deviceMessageType } from '../../src/contract/endpoints.ts'
-import type { DeviceMessage, DevicePublisher } from '../../src/devices/device-channel.ts'
-import type { LinkChannel } from '../../src/devices/link-channels.ts'
+import type { DeviceMessage, DevicePublisher } from '../../src/devices/device-publisher.ts'
+import type { LinkSource } from '../../src/devices/link-intake.ts'
 import { oracle, sequences, type TestEvent } from '../devices/sequences.ts'
 import { type Answer, adminKey, get, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -25,7 +25,7 @@ export interface ForeignMessage {
 /** The transport of one test, with a publisher and a consumed channel for each brand. */
 export interface Transport {
   /** The channels that the platform consumes. */
-  readonly channels: readonly LinkChannel[]
+  readonly channels: readonly LinkSource[]
   publisher(platform: string, brand: Brand): DevicePublisher
   /** Sends a message with another client than Bellwire's. @returns 'refused' if the sender receives an error */
   sendForeign(platform: string, brand: Brand, message: ForeignMessage): Promise<'accepted' | 'refused'>

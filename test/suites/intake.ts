@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { BrokerConsumer } from '../../src/brokers/consumer.ts'
-import type { IntakeChannel, LaneOptions, PlatformOptions } from '../../src/platform/options.ts'
+import type { IntakeSource, LaneOptions, PlatformOptions } from '../../src/platform/options.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { type Answer, adminKey, element, get, post, startPlatform, type Witness, witness } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
@@ -48,7 +48,7 @@ interface Setup {
 
 async function start(
   t: TestContext,
-  intake: IntakeChannel,
+  intake: IntakeSource,
   {
     lanes = ['1/push', '2/push', '1/site'],
     ...options
@@ -187,7 +187,7 @@ export function intakeSuite({ name, skip, mostHeld, open }: IntakeFixture): void
           }, signal),
       }
       const { url, provider } = await start(t, { consumer: counting, channel: 'push' }, { store: store.href })
-      const held = event('channel.held', ({ channel }) => channel === consumer.name, slow)
+      const held = event('consumer.held', (report) => report.consumer === consumer.name, slow)
       proxy.cut()
       const text = 'x'.repeat(100_000)
       const count = 1_000
@@ -211,7 +211,7 @@ export function intakeSuite({ name, skip, mostHeld, open }: IntakeFixture): void
       assert.ok(lag <= count)
       assert.match(
         await (await fetch(`${url}/metrics`)).text(),
-        new RegExp(`bellwire_channel_up{channel="${consumer.name}"} 0`),
+        new RegExp(`bellwire_consumer_up{consumer="${consumer.name}"} 0`),
       )
       assert.ok(most <= mostHeld, `${most} messages in one batch`)
       assert.equal(provider.received.length, 0)

@@ -1,11 +1,11 @@
 // Converts the validated configuration to publishers and consumers of device links.
 
-import { amqpPublisher } from '../../devices/channels/amqp-publisher.ts'
-import { kafkaPublisher } from '../../devices/channels/kafka-publisher.ts'
-import { restPublisher } from '../../devices/channels/rest-publisher.ts'
-import type { DevicePublisher } from '../../devices/device-channel.ts'
-import type { LinkChannel } from '../../devices/link-channels.ts'
+import type { DevicePublisher } from '../../devices/device-publisher.ts'
+import type { LinkSource } from '../../devices/link-intake.ts'
 import type { Publishing } from '../../devices/outbox.ts'
+import { amqpPublisher } from '../../devices/publishers/amqp-publisher.ts'
+import { kafkaPublisher } from '../../devices/publishers/kafka-publisher.ts'
+import { restPublisher } from '../../devices/publishers/rest-publisher.ts'
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../device-channels-settings.ts'
 import { createConsumer, kafkaAddress } from './consumer.ts'
 import { addressOptions } from './services/address.ts'
@@ -46,7 +46,7 @@ export function brokerPublisher(to: Target<'amqp' | 'kafka'>, brand: string): De
   })
 }
 
-export function linkChannel({ from, brand, origins = [] }: DeviceLinksConfig): LinkChannel {
+export function linkChannel({ from, brand, origins = [] }: DeviceLinksConfig): LinkSource {
   const byOrigin = Object.fromEntries(origins.map(({ origin, brand }) => [origin, brand]))
   return { consumer: createConsumer(from, defaultName(brand)), brands: brand ?? byOrigin }
 }

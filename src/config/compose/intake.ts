@@ -1,8 +1,8 @@
-import type { IntakeChannel } from '../../platform/options.ts'
+import type { IntakeSource } from '../../platform/options.ts'
 import { defaultIntakeName, type IntakeConfig } from '../intake-settings.ts'
 import { createConsumer } from './consumer.ts'
 
-export function intakeChannel({ from, channel, brands }: IntakeConfig): IntakeChannel {
+export function intakeChannel({ from, channel, brands }: IntakeConfig): IntakeSource {
   return {
     consumer: createConsumer(from, defaultIntakeName(channel)),
     ...(channel && { channel }),

@@ -12,10 +12,10 @@ import { connect } from 'amqplib'
 import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
 import type { BrokerConsumer, Received } from '../../../src/brokers/consumer.ts'
 import { kafkaConsumer } from '../../../src/brokers/kafka-consumer.ts'
-import { amqpPublisher } from '../../../src/devices/channels/amqp-publisher.ts'
-import { kafkaPublisher } from '../../../src/devices/channels/kafka-publisher.ts'
-import { restPublisher } from '../../../src/devices/channels/rest-publisher.ts'
-import type { DeviceMessage, DevicePublisher } from '../../../src/devices/device-channel.ts'
+import type { DeviceMessage, DevicePublisher } from '../../../src/devices/device-publisher.ts'
+import { amqpPublisher } from '../../../src/devices/publishers/amqp-publisher.ts'
+import { kafkaPublisher } from '../../../src/devices/publishers/kafka-publisher.ts'
+import { restPublisher } from '../../../src/devices/publishers/rest-publisher.ts'
 import { message, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
@@ -155,7 +155,7 @@ for (const { name, skip, open } of brokers) {
     let unavailable = true
     let attempts = 0
     const got: string[] = []
-    const held = event('channel.held', ({ channel }) => channel === consumer.name, { withinMs: 60_000 })
+    const held = event('consumer.held', (report) => report.consumer === consumer.name, { withinMs: 60_000 })
     consume(t, consumer, (received) => {
       attempts++
       if (unavailable) throw new Error('the store is unavailable')
@@ -165,7 +165,7 @@ for (const { name, skip, open } of brokers) {
     await held
     await until(() => attempts >= 3, { awaited: 'the batch is retried', withinMs: 20_000 })
     assert.equal(got.length, 0)
-    const released = event('channel.released', ({ channel }) => channel === consumer.name, { withinMs: 20_000 })
+    const released = event('consumer.released', (report) => report.consumer === consumer.name, { withinMs: 20_000 })
     unavailable = false
     await released
     await until(() => new Set(got).size === 50, { awaited: 'all messages are stored', withinMs: 20_000 })
@@ -182,7 +182,7 @@ for (const { name, skip, open } of brokers) {
   test(`${name}: messages held by a stopped consumer go to the next one`, { skip, timeout: 90_000 }, async (t) => {
     const { consumer, publisher } = await open(t)
     t.after(() => publisher.close())
-    const held = event('channel.held', ({ channel }) => channel === consumer.name, { withinMs: 60_000 })
+    const held = event('consumer.held', (report) => report.consumer === consumer.name, { withinMs: 60_000 })
     const end = consume(t, consumer, () => {
       throw new Error('the store is unavailable')
     })
@@ -200,7 +200,7 @@ for (const { name, skip, open } of brokers) {
   }, async (t) => {
     const { consumer, publisher, createDestination, missing } = await open(t, { declare: false })
     t.after(() => publisher.close())
-    const lost = event('channel.lost', ({ error }) => missing.test(error), { withinMs: 30_000 })
+    const lost = event('consumer.lost', ({ error }) => missing.test(error), { withinMs: 30_000 })
     const got: string[] = []
     consume(t, consumer, (received) => void got.push(...received.map(tokenOf)))
     await lost

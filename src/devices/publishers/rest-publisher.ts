@@ -5,7 +5,7 @@ import type { Outcome } from '../../contract/outcome.ts'
 import { callPlatform, type PostContext } from '../../http-client/call-platform.ts'
 import { type AddressOptions, createCaller } from '../../http-client/caller.ts'
 import { createMisconfigurationAlert } from '../../runtime/misconfiguration-alert.ts'
-import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
+import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-publisher.ts'
 
 export interface RestPublisherOptions extends AddressOptions {
   /** {platform_url} of §4.2. May contain a path. */

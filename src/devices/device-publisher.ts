@@ -1,6 +1,6 @@
-// The interface of the channels over which operators publish device links to platforms (§4.2, §4.3): REST, a message-queue broker
-// or a streaming platform. The implementations are in channels/; the platform consumes with those of brokers/.
-// test/suites/device-channel.ts tests each of them.
+// The interface by which operators publish device links to platforms (§4.2, §4.3): over REST, a message-queue broker or a streaming
+// platform. The implementations are in publishers/; the platform consumes with those of brokers/. test/suites/device-channel.ts
+// tests each of them.
 
 import type { Fatal, Outcome } from '../contract/outcome.ts'
 import { refuseFatal } from '../contract/refusals.ts'
@@ -16,7 +16,6 @@ export interface DeviceMessage {
   readonly body: string
 }
 
-/** The operator's side of a channel. */
 export interface DevicePublisher {
   readonly name: string
   /** Most messages in one call, and most concurrent calls. Concurrent calls must not have messages of the same user. */

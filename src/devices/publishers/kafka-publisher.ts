@@ -9,7 +9,7 @@ import type { Failed, Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { clock } from '../../runtime/clock.ts'
 import { atMost } from '../../runtime/within.ts'
-import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
+import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-publisher.ts'
 
 export interface KafkaPublisherOptions extends KafkaAddress {
   readonly topic: string

@@ -8,7 +8,7 @@ import type { Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { clock } from '../../runtime/clock.ts'
 import { atMost, within } from '../../runtime/within.ts'
-import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-channel.ts'
+import { type DeviceMessage, type DevicePublisher, inOrder } from '../device-publisher.ts'
 
 export interface AmqpPublisherOptions extends AmqpAddress {
   /** Default: '', the broker's default exchange, where the routing key is the name of a queue. */
