@@ -14,7 +14,7 @@ import { isFailure, type Stage, stageOf } from './stage.ts'
 // The name of a count: '20417 7 9 3' is the day, the activity, the action, and the stage or 'failed'.
 export const countedMigrations: readonly Migration[] = [
   {
-    name: 'conversions/3',
+    name: 'conversions/2',
     statements: ({ engine, key }) => [
       `create table conversions (
          lane ${key} not null, ref ${key} not null, day bigint not null, activity ${key} not null, action ${key} not null,

@@ -28,18 +28,13 @@ export const conversionMigrations: readonly Migration[] = [
       `create index reported_statuses_received on reported_statuses (received_at)`,
       `create table awaited_identifiers (
          lane ${key} not null, ref ${key} not null, since bigint not null, reports bigint not null, primary key (lane, ref))`,
+      `create table status_cursors (lane ${key} not null primary key, cursor ${key} not null, at bigint not null)`,
     ],
     brandTables: [
       { table: 'reported_statuses', lane: 'lane' },
       { table: 'awaited_identifiers', lane: 'lane' },
+      { table: 'status_cursors', lane: 'lane' },
     ],
-  },
-  {
-    name: 'conversions/2',
-    statements: ({ key }) => [
-      `create table status_cursors (lane ${key} not null primary key, cursor ${key} not null, at bigint not null)`,
-    ],
-    brandTables: [{ table: 'status_cursors', lane: 'lane' }],
   },
   ...countedMigrations,
 ]

@@ -28,7 +28,6 @@ import { createRevocations } from './revocations.ts'
 import {
   type DeviceRow,
   deviceTables,
-  deviceUserIndex,
   type OwnRow,
   proveDevicesOp,
   replacedReason,
@@ -39,11 +38,10 @@ import {
   selectOfUsers,
   selectOwn,
   selectStates,
-  unprovenDevices,
   writeOps,
 } from './tables.ts'
 
-export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables, deviceUserIndex, unprovenDevices]
+export const deviceMigrations: readonly Migration[] = [deviceTables, removalTables]
 
 export interface Registry extends DeviceSource {
   /**

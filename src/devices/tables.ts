@@ -21,7 +21,7 @@ export const deviceTables: Migration = {
     `create table devices (
        brand ${key} not null, device ${key} not null, link_at ${key} not null, user_id ${key} not null,
        token ${key} not null, kind ${key} not null, app ${key} not null, environment ${key} not null,
-       channel ${key} not null, origin ${key} not null,
+       channel ${key} not null, origin ${key} not null, unproven bigint not null default 0,
        primary key (brand, device))`,
     // The user comes first. PostgreSQL keeps the plan that it made while the table was empty, when an index that starts with the
     // brand seems as good as the primary key; to find one device it would then read the whole brand.
@@ -30,24 +30,14 @@ export const deviceTables: Migration = {
        brand ${key} not null, device ${key} not null, user_id ${key} not null, at ${key} not null, seen_at bigint not null,
        primary key (brand, device, user_id))`,
     'create index device_unlinks_seen_at on device_unlinks (seen_at)',
+    // With the device, a look-up of one unlink reads one entry by this index too, if PostgreSQL prefers it to the primary key.
+    // Without the device, it would read all unlinks of the user.
+    'create index device_unlinks_user on device_unlinks (user_id, brand, device)',
   ],
   brandTables: [
     { table: 'devices', brand: 'brand' },
     { table: 'device_unlinks', brand: 'brand' },
   ],
-}
-
-export const deviceUserIndex: Migration = {
-  name: 'devices/3',
-  // With the device, a look-up of one unlink reads one entry by this index too, if PostgreSQL prefers it to the primary key. Without the
-  // device, it would read all unlinks of the user.
-  statements: () => ['create index device_unlinks_user on device_unlinks (user_id, brand, device)'],
-}
-
-/** Rows from before this column count as proven. */
-export const unprovenDevices: Migration = {
-  name: 'devices/4',
-  statements: () => ['alter table devices add column unproven bigint not null default 0'],
 }
 
 /** Returns the operations that store these events. */

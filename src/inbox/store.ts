@@ -19,30 +19,16 @@ export const inboxMigrations: readonly Migration[] = [
       `create table inbox (
          brand ${key} not null, user_id ${key} not null, seq bigint not null, ref ${key} not null, id ${key} not null,
          title text, body text, image_url text, url text, data text, created_at bigint not null,
-         primary key (brand, user_id, seq))`,
+         changed bigint not null, expires_at bigint, ${markColumns.map((column) => `${column} bigint`).join(', ')},
+         expiry_recorded bigint, primary key (brand, user_id, seq))`,
       'create unique index inbox_ref on inbox (brand, ref)',
       'create index inbox_created_at on inbox (created_at)',
+      'create index inbox_changed on inbox (brand, user_id, changed)',
+      'create index inbox_expires on inbox (expires_at) where expires_at is not null and expiry_recorded is null',
     ],
     brandTables: [
       { table: 'inbox_users', brand: 'brand' },
       { table: 'inbox', brand: 'brand' },
-    ],
-  },
-  {
-    name: 'inbox/2',
-    statements: () => [
-      'alter table inbox add column changed bigint not null default 0',
-      'update inbox set changed = seq',
-      'create index inbox_changed on inbox (brand, user_id, changed)',
-      'alter table inbox add column expires_at bigint',
-      ...markColumns.map((column) => `alter table inbox add column ${column} bigint`),
-    ],
-  },
-  {
-    name: 'inbox/3',
-    statements: () => [
-      'alter table inbox add column expiry_recorded bigint',
-      'create index inbox_expires on inbox (expires_at) where expires_at is not null and expiry_recorded is null',
     ],
   },
 ]

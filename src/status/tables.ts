@@ -21,19 +21,12 @@ export const statusMigrations: readonly Migration[] = [
          ref ${key} not null, status ${key} not null, brand ${key} not null, at ${key} not null,
          recorded_at bigint not null, number bigint,
          primary key (ref, status))`,
-      'create unique index statuses_number on statuses (number) where number is not null',
+      // A poll reads the statuses of its brands only. PostgreSQL would read those of all brands if it had an index of numbers alone.
+      'create unique index statuses_of_brand on statuses (brand, number) where number is not null',
       'create index statuses_without_number on statuses (recorded_at, ref) where number is null',
       'create table status_counter (id bigint not null primary key, last bigint not null)',
       'insert into status_counter (id, last) values (1, 0)',
       `create table status_batches (last bigint not null primary key, tag ${key} not null, at bigint not null)`,
-    ],
-  },
-  {
-    name: 'status/2',
-    // A poll reads the statuses of its brands only. PostgreSQL would read those of all brands if it had an index of numbers alone.
-    statements: () => [
-      'create unique index statuses_of_brand on statuses (brand, number) where number is not null',
-      'drop index statuses_number',
     ],
   },
 ]
