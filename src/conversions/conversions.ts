@@ -1,14 +1,21 @@
 // The delivery statuses of the platform's messages, as operators report them (§1.5, §6.2).
 
 import type { FastifyInstance } from 'fastify'
+import type { Outcome } from '../contract/outcome.ts'
+import { refuseFailed } from '../contract/refusals.ts'
+import { readStatus } from '../contract/status-record.ts'
 import { brandOf } from '../queue/lane-name.ts'
-import type { LaneService, Queue } from '../queue/queue.ts'
+import { forgetOutcomeCounts } from '../queue/outcome-counts.ts'
+import { parkedLane } from '../queue/parked-lane.ts'
+import type { LaneHandler, LaneService, Queue } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { createAwaitedLoop } from './awaited.ts'
+import { forgetConversions } from './counted.ts'
+import { noBrand, parkedStatusLane, readParked } from './parked.ts'
 import { createPoller, type PolledOperator } from './poller.ts'
-import { serveStatusLanes } from './replay-lanes.ts'
-import { createStatusIntake } from './status-intake.ts'
+import { createStatusIntake, type StatusIntake } from './status-intake.ts'
 import { createStatusQuota } from './status-quota.ts'
+import { forgetReported } from './tables.ts'
 import { statusSecrets, statusWebhookRoute } from './webhook-route.ts'
 
 /** A lane of messages, and how its operator reports their statuses. */
@@ -39,11 +46,14 @@ export interface Conversions {
 
 const waitByDefaultMs = 3_600_000
 
+/** The retention of reported statuses and of their counts. */
+export const forgetStatuses = [forgetReported, forgetConversions, forgetOutcomeCounts]
+
 export function createConversions({ stores, databaseOf, queue, lanes }: ConversionsOptions): Conversions {
   const quota = createStatusQuota({ queue, databaseOf })
   const intake = createStatusIntake({ queue, quota, databaseOf })
   const reporting = lanes.filter(({ secrets = [], poll, isOwn }) => secrets.length > 0 || poll || isOwn)
-  const parkedLanes = serveStatusLanes(
+  const parkedLanes = serveParkedLanes(
     queue,
     intake,
     reporting.map(({ name }) => brandOf(name)),
@@ -70,4 +80,23 @@ export function createConversions({ stores, databaseOf, queue, lanes }: Conversi
       await Promise.all(parkedLanes.map((lane) => lane.stop(withinMs)))
     },
   }
+}
+
+/** Serves the lanes of parked statuses of these brands, and of records without a known brand. A replay stores a record as if the operator had sent it now. */
+function serveParkedLanes(
+  queue: Pick<Queue, 'serveLane'>,
+  intake: StatusIntake,
+  brands: readonly string[],
+): readonly LaneService[] {
+  const replay: LaneHandler = (items) => Promise.all(items.map(({ text }) => replayStatus(intake, text)))
+  const all = brands.length > 0 ? [noBrand, ...new Set(brands)] : []
+  return all.map((brand) => queue.serveLane({ ...parkedLane, name: parkedStatusLane(brand) }, replay))
+}
+
+async function replayStatus(intake: StatusIntake, stored: string): Promise<Outcome> {
+  const { lanes, text } = readParked(stored)
+  const record = readStatus(text)
+  if ('invalid' in record) return refuseFailed('unreadable_status', { error: record.invalid })
+  const error = await intake.retake(record, lanes)
+  return error === undefined ? { category: 'successful', rule: 'taken' } : refuseFailed('unknown_identifier', { error })
 }

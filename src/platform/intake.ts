@@ -7,7 +7,7 @@ import type { Reading } from '../brokers/take-messages.ts'
 import { isChannel } from '../contract/endpoints.ts'
 import { readSingle } from '../contract/read-activity.ts'
 import type { Channel } from '../providers/provider.ts'
-import type { NewItem, Queue } from '../queue/queue.ts'
+import type { Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import type { Database, Op } from '../store/database.ts'
 import { enqueueMessages, type LaneItem, type Sender, toLaneItem } from './enqueue.ts'
@@ -95,11 +95,12 @@ async function commitItems(
   items: readonly LaneItem[],
   ops: readonly Op[],
 ): Promise<void> {
-  const byLane = new Map<string, NewItem[]>()
-  for (const { lane, item } of items) {
-    const of = byLane.get(lane) ?? []
-    if (of.push(item) === 1) byLane.set(lane, of)
-  }
-  const enqueued = [...byLane].map(([lane, of]) => enqueueMessages(queue, lane, of))
+  const enqueued = [...Map.groupBy(items, ({ lane }) => lane)].map(([lane, ofLane]) =>
+    enqueueMessages(
+      queue,
+      lane,
+      ofLane.map(({ item }) => item),
+    ),
+  )
   await Promise.all([...enqueued, ...(ops.length > 0 ? [database.commit(ops)] : [])])
 }
