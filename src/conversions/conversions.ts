@@ -97,6 +97,6 @@ async function replayStatus(intake: StatusIntake, stored: string): Promise<Outco
   const { lanes, text } = readParked(stored)
   const record = readStatus(text)
   if ('invalid' in record) return refuseFailed('unreadable_status', { error: record.invalid })
-  const error = await intake.retake(record, lanes)
+  const error = await intake.storeParkedStatus(record, lanes)
   return error === undefined ? { category: 'successful', rule: 'taken' } : refuseFailed('unknown_identifier', { error })
 }

@@ -105,7 +105,7 @@ export function createPoller(options: PollerOptions): Poller {
 
   async function store(records: readonly ReadStatus[], more: readonly Op[]): Promise<void> {
     try {
-      await intake.take(records, [lane], 'poll', more)
+      await intake.storeStatuses(records, [lane], 'poll', more)
     } catch (error) {
       if (error instanceof StatusesFull) throw new PageRefused(error.message, fullRetryAfterMs)
       throw error

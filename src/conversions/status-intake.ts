@@ -39,14 +39,14 @@ export interface StatusIntake {
    * @param more operations on the database of the first lane's brand, in the same transaction as its records
    * @throws StatusesFull if a lane has too many statuses of unknown messages already; nothing is then stored
    */
-  take(
+  storeStatuses(
     records: readonly ReadStatus[],
     lanes: readonly string[],
     via: 'webhook' | 'poll',
     more?: readonly Op[],
   ): Promise<TakenStatuses>
   /** Stores a parked record if a message has its identifier now. @returns why it cannot be stored, or undefined */
-  retake(record: ReadStatus, lanes: readonly string[]): Promise<string | undefined>
+  storeParkedStatus(record: ReadStatus, lanes: readonly string[]): Promise<string | undefined>
 }
 
 /** A record, with the lane of its message. */
@@ -114,7 +114,7 @@ export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOpt
   }
 
   return {
-    async take(records, lanes, via, more = []) {
+    async storeStatuses(records, lanes, via, more = []) {
       const sorted = await sort(records, lanes)
       const { placed, parked } = sorted
       const awaited = placed.filter((each) => each.awaited)
@@ -124,7 +124,7 @@ export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOpt
       for (const each of parked) emitParked(each)
       return { accepted: placed.length, awaited: awaited.length, parked }
     },
-    async retake(record, lanes) {
+    async storeParkedStatus(record, lanes) {
       const sorted = await sort([record], lanes)
       const { placed, parked } = sorted
       const reason = parked[0]?.error

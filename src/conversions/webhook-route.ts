@@ -76,7 +76,7 @@ export function statusWebhookRoute(
           })
         const records = readStatusBody(body)
         if (typeof records === 'string') throw new HttpError(400, records)
-        const { accepted, parked } = await intake.take(records, lanes, 'webhook').catch(refuseFull)
+        const { accepted, parked } = await intake.storeStatuses(records, lanes, 'webhook').catch(refuseFull)
         return { accepted, parked: parked.length }
       },
     },

@@ -7,10 +7,10 @@ import { createRateLimiter } from '../runtime/rate-limiter.ts'
 import { serializeByKey } from '../runtime/serialize-by-key.ts'
 import type { Device } from './device.ts'
 import { appOrigin, type Judge } from './device-event.ts'
-import { storeRecord } from './intake.ts'
 import { mostTokensPerDay, TooManyTokens, takeOwn } from './own-changes.ts'
 import type { Registry } from './registry.ts'
 import { ShownDevice, shownDevice } from './shown.ts'
+import { storeRecord } from './store-record.ts'
 
 export interface DeviceAppOptions {
   /** The registry of a brand. */

@@ -8,8 +8,8 @@ import { HttpError } from '../http/http-error.ts'
 import { keyAuthentication } from '../http/key-authentication.ts'
 import { addRoute } from '../http/route.ts'
 import type { Judge } from './device-event.ts'
-import { storeRecord } from './intake.ts'
 import type { Registry } from './registry.ts'
+import { storeRecord } from './store-record.ts'
 
 export interface DeviceIntegration {
   /** The registry of a brand. */

@@ -116,7 +116,7 @@ onEachEngine('parked statuses have a quota, and a decision about them makes room
   const databaseOf = () => database
   const quota = createStatusQuota({ queue, databaseOf, most: 3 })
   const intake = createStatusIntake({ queue, quota, databaseOf })
-  const park = (n: number) => intake.take([{ invalid: 'unreadable', text: String(n) }], ['1/push'], 'webhook')
+  const park = (n: number) => intake.storeStatuses([{ invalid: 'unreadable', text: String(n) }], ['1/push'], 'webhook')
   for (const n of [1, 2, 3]) await park(n)
   await assert.rejects(park(4), StatusesFull)
   await queue.decideFailed({ lane: '1/statuses' }, 'dismiss')

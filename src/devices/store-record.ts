@@ -6,7 +6,7 @@ import { eventsOf, type Judge, type Reading } from './device-event.ts'
 import type { Change } from './device-rows.ts'
 import type { Registry } from './registry.ts'
 
-export interface Intake {
+export interface RecordStore {
   readonly registry: Pick<Registry, 'storeEvents'>
   readonly what: Reading['what']
   readonly judge?: Judge | undefined
@@ -40,7 +40,7 @@ export function countChanges(counts: ChangeCounts, changes: readonly Change[]): 
 export async function storeRecord(
   record: OwnDeviceRecord,
   brand: string,
-  { registry, what, judge, reaches, most }: Intake,
+  { registry, what, judge, reaches, most }: RecordStore,
 ): Promise<ChangeCounts> {
   const events = eventsOf(record, { what, brand, judge, reaches })
   if ('invalid' in events) throw new HttpError(400, events.invalid)
