@@ -7,7 +7,7 @@ import type { Channel } from '../contract/endpoints.ts'
 import { ActivityRequest, BatchRequest } from '../contract/records.ts'
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { LookUps } from '../queue/queue.ts'
 import { adminRoute } from './route.ts'
 import { isLaneVisible } from './visibility.ts'
 
@@ -63,7 +63,7 @@ function listNumbers(seqs: readonly (number | readonly [number, number])[]): num
   return ranges.flatMap(([first, last]) => Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i))
 }
 
-export function enqueueRoutes(queue: Queue, enqueue: Enqueue) {
+export function enqueueRoutes(queue: LookUps, enqueue: Enqueue) {
   return {
     enqueue: adminRoute({
       says: 'Enqueues messages in the lanes of their brands: one record, an array of records, or any number of lines.',

@@ -1,16 +1,19 @@
 import type { Columns } from '../http/csv.ts'
 import { readMessageParts } from '../queue/item-keys.ts'
-import type { FailedFilter, FailedItem, Queue } from '../queue/queue.ts'
+import type { FailedActions, FailedFilter, FailedItem } from '../queue/queue.ts'
 
 const pageItems = 500
 
 /** The matching items page by page, in constant memory. */
 export async function* readAllFailed(
-  queue: Pick<Queue, 'listFailed'>,
+  queue: FailedActions,
   filter: FailedFilter,
 ): AsyncGenerator<readonly FailedItem[]> {
   for (let after: number | undefined = 0; after !== undefined; ) {
-    const page: Awaited<ReturnType<Queue['listFailed']>> = await queue.listFailed(filter, { after, limit: pageItems })
+    const page: Awaited<ReturnType<FailedActions['listFailed']>> = await queue.listFailed(filter, {
+      after,
+      limit: pageItems,
+    })
     yield page.items
     after = page.next
   }

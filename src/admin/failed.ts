@@ -8,7 +8,7 @@ import { HttpError } from '../http/http.ts'
 import { cursorPattern } from '../queue/failed/decide-failed.ts'
 import { failedStates } from '../queue/failed/failed-state.ts'
 import { readMessageParts } from '../queue/item-keys.ts'
-import type { DecidedItems, FailedFilter, FailedGroup, FailedItem, Queue } from '../queue/queue.ts'
+import type { DecidedItems, FailedActions, FailedFilter, FailedGroup, FailedItem } from '../queue/queue.ts'
 import { failedColumns, readAllFailed } from './failed-csv.ts'
 import { FailedGroups, FailedQuery, failedFilter, ReplayRate } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
@@ -82,7 +82,7 @@ const Decided = Type.Object({
   ),
 })
 
-export function failedRoutes(queue: Queue) {
+export function failedRoutes(queue: FailedActions) {
   return {
     list: adminRoute({
       says: 'Lists Failed Actions: failed items with their decisions (§6.4).',

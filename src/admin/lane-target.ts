@@ -3,11 +3,11 @@
 import type { AccessKey } from '../http/access.ts'
 import { HttpError } from '../http/http.ts'
 import { brandScope } from '../queue/controls/controls.ts'
-import type { LaneService, Queue } from '../queue/queue.ts'
+import type { LaneService, Lanes } from '../queue/queue.ts'
 import { isLaneVisible } from './visibility.ts'
 
 export interface LaneAdmin {
-  readonly queue: Queue
+  readonly queue: Lanes
   readonly lanes: readonly LaneService[]
 }
 

@@ -23,7 +23,7 @@ import { eraseNotifications } from '../inbox/store.ts'
 import { findCall } from '../providers/calls.ts'
 import { failedStates } from '../queue/failed/failed-state.ts'
 import { brandOf, laneName } from '../queue/lane-name.ts'
-import type { FoundItem, ItemDetails, LaneService, Queue } from '../queue/queue.ts'
+import type { FoundItem, ItemDetails, LaneService, LookUps } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
@@ -98,7 +98,7 @@ const MessageDetails = Type.Object({
 export interface PlatformMessages {
   /** The database of a brand's lanes. */
   readonly databaseOf: (brand: string) => Database
-  readonly queue: Queue
+  readonly queue: LookUps
   /** The lanes of messages, without the lanes of device events. */
   readonly lanes: readonly LaneService[]
 }

@@ -3,7 +3,7 @@
 
 import { findRefs, type KnownRefs, laneRefKey } from '../queue/find-refs.ts'
 import { brandOf, channelOf } from '../queue/lane-name.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { QueueInput } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { createLoop, type Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
@@ -23,7 +23,7 @@ import {
 
 export interface AwaitedOptions {
   readonly database: Database
-  readonly queue: Pick<Queue, 'insertFailedOps'>
+  readonly queue: QueueInput
   readonly quota: StatusQuota
   /** How long a status waits for its identifier, in milliseconds. */
   readonly waitMs: (lane: string) => number

@@ -7,7 +7,7 @@ import { readStatus } from '../contract/status-record.ts'
 import { brandOf } from '../queue/lane-name.ts'
 import { forgetOutcomeCounts } from '../queue/outcome-counts.ts'
 import { parkedLane } from '../queue/parked-lane.ts'
-import type { LaneHandler, LaneService, Queue } from '../queue/queue.ts'
+import type { LaneHandler, LaneService, Lanes, Queue } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { createAwaitedLoop } from './awaited.ts'
 import { forgetConversions } from './counted.ts'
@@ -83,11 +83,7 @@ export function createConversions({ stores, databaseOf, queue, lanes }: Conversi
 }
 
 /** Serves the lanes of parked statuses of these brands, and of records without a known brand. A replay stores a record as if the operator had sent it now. */
-function serveParkedLanes(
-  queue: Pick<Queue, 'serveLane'>,
-  intake: StatusIntake,
-  brands: readonly string[],
-): readonly LaneService[] {
+function serveParkedLanes(queue: Lanes, intake: StatusIntake, brands: readonly string[]): readonly LaneService[] {
   const replay: LaneHandler = (items) => Promise.all(items.map(({ text }) => replayStatus(intake, text)))
   const all = brands.length > 0 ? [noBrand, ...new Set(brands)] : []
   return all.map((brand) => queue.serveLane({ ...parkedLane, name: parkedStatusLane(brand) }, replay))

@@ -1,7 +1,7 @@
 // Erases the meta of a user's statuses, which contains the user's activity records. The statuses and their times stay.
 
 import { brandOf } from '../queue/lane-name.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { LookUps } from '../queue/queue.ts'
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { parkedStatusLane } from './parked.ts'
@@ -16,7 +16,7 @@ const pageItems = 500
  */
 export async function eraseStatuses(
   database: Database,
-  queue: Pick<Queue, 'findItems' | 'eraseItems'>,
+  queue: LookUps,
   lanes: readonly string[],
   userId: string,
 ): Promise<void> {

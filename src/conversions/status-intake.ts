@@ -4,7 +4,7 @@ import type { InvalidStatus, ReadStatus, StatusRecord } from '../contract/status
 import { clampTo } from '../contract/timestamp.ts'
 import { findRefs, type KnownRefs, type LaneRef } from '../queue/find-refs.ts'
 import { brandOf } from '../queue/lane-name.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { QueueInput } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
@@ -16,7 +16,7 @@ import type { StatusQuota } from './status-quota.ts'
 import { insertAwaited, insertReported, type ReportedStatus } from './tables.ts'
 
 export interface StatusIntakeOptions {
-  readonly queue: Pick<Queue, 'insertFailedOps'>
+  readonly queue: QueueInput
   readonly quota: StatusQuota
   /** The database of a brand; of noBrand, the database of all brands that have none of their own. */
   readonly databaseOf: (brand: string) => Database
@@ -158,11 +158,7 @@ export function storeOps(statuses: readonly ReportedStatus[], awaited: readonly 
 }
 
 /** Operations that park these records. */
-export function parkedOps(
-  queue: Pick<Queue, 'insertFailedOps'>,
-  brand: string,
-  parked: readonly ParkedStatus[],
-): readonly Op[] {
+export function parkedOps(queue: QueueInput, brand: string, parked: readonly ParkedStatus[]): readonly Op[] {
   const items = new Map(parked.map((each) => [each, parkedItem(each)] as const).map(([, item]) => [item.key, item]))
   return queue.insertFailedOps(parkedStatusLane(brand), [...items.values()])
 }

@@ -1,7 +1,7 @@
 // The most statuses of unknown messages that a lane may have in the store: its operator decides how many it sends.
 
 import { brandOf } from '../queue/lane-name.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { FailedActions } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database } from '../store/database.ts'
@@ -31,7 +31,7 @@ export interface StatusQuota {
 }
 
 export interface StatusQuotaOptions {
-  readonly queue: Pick<Queue, 'summarizeFailed'>
+  readonly queue: FailedActions
   readonly databaseOf: (brand: string) => Database
   readonly most?: number
 }

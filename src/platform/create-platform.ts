@@ -19,7 +19,7 @@ import { type Composed, createService, type Service } from '../http/service.ts'
 import { callProvider } from '../providers/call-provider.ts'
 import type { Message, Provider } from '../providers/provider.ts'
 import { laneName } from '../queue/lane-name.ts'
-import type { Item, Lane, LaneService, Queue } from '../queue/queue.ts'
+import type { Item, Lane, LaneService, Lanes } from '../queue/queue.ts'
 import { createReconciler } from '../reconcile/reconciler.ts'
 import { forgetRuns } from '../reconcile/retention.ts'
 import { uuidv7 } from '../runtime/ids.ts'
@@ -275,7 +275,7 @@ const pushServicesOf = ({ own }: PlatformOptions) =>
   own?.push && 'devices' in own.push ? own.push.devices.services : []
 
 /** Serves a configured lane with its providers. */
-export function deliverLane(queue: Queue, options: LaneOptions, providers: Providers): LaneService {
+export function deliverLane(queue: Lanes, options: LaneOptions, providers: Providers): LaneService {
   const { brand, channel, mode } = options
   const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
   const mostPerCall = providers.batch.max

@@ -5,14 +5,14 @@ import { type Activity, readBatch, readLines, readSingle } from '../contract/rea
 import { HttpError } from '../http/http.ts'
 import { blocks, longestLine } from '../http/lines.ts'
 import { laneName } from '../queue/lane-name.ts'
-import type { EnqueuedItem, NewItem, Queue } from '../queue/queue.ts'
+import type { EnqueuedItem, NewItem, QueueInput } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { traceEnqueue } from './lane-spans.ts'
 import { type RecordRules, toNewItem } from './new-item.ts'
 
 export interface EnqueueOptions extends EnqueueRequest {
-  readonly queue: Queue
+  readonly queue: QueueInput
   /** The settings of a lane. Undefined: no lane has this name. */
   readonly rulesOf: (lane: string) => RecordRules | undefined
 }
@@ -111,7 +111,7 @@ async function enqueueRecords(
 
 /** Stores items in a lane, and reports them to the metrics. */
 export async function enqueueMessages(
-  queue: Queue,
+  queue: QueueInput,
   lane: string,
   items: readonly NewItem[],
 ): Promise<readonly EnqueuedItem[]> {

@@ -287,13 +287,18 @@ export interface CountedItems {
   readonly items: number
 }
 
-export interface Queue {
+/** Stores items. */
+export interface QueueInput {
   /** Operations that enqueue these items, for a commit together with other operations. Existing items do not change. */
   enqueueOps(lane: string, items: readonly NewItem[]): readonly Op[]
-  /** Operations that insert these items into Failed Actions. An item that is there already becomes pending again. */
-  insertFailedOps(lane: string, items: readonly NewFailedItem[]): readonly Op[]
   /** The items are durable when the promise resolves. The result has the order of `items`. */
   enqueue(lane: string, items: readonly NewItem[]): Promise<readonly EnqueuedItem[]>
+  /** Operations that insert these items into Failed Actions. An item that is there already becomes pending again. */
+  insertFailedOps(lane: string, items: readonly NewFailedItem[]): readonly Op[]
+}
+
+/** Serves lanes, and changes them while they run. */
+export interface Lanes {
   serveLane(lane: Lane, handle: LaneHandler): LaneService
   /**
    * Stores controls. They apply at once, whichever process owns the lane: if it is this process, no call that they forbid starts
@@ -313,19 +318,15 @@ export interface Queue {
   cancelWaiting(cancellations: readonly NewCancellation[]): Promise<void>
   /** The cancellations of these lanes, the newest first. */
   listCancellations(lanes: readonly string[], limit: number): Promise<readonly Cancellation[]>
-  /** Outcomes in the order of `seqs`, without unknown numbers. */
-  readOutcomes(seqs: readonly number[]): Promise<readonly ItemOutcome[]>
-  /** All that is stored about an item, without its text. */
-  findItem(seq: number): Promise<ItemDetails | undefined>
-  /** Sorted by number. The items of a user are sorted from the newest to the oldest. */
-  findItems(search: ItemSearch): Promise<readonly FoundItem[]>
+}
+
+/** Failed Actions (§6.4). */
+export interface FailedActions {
   /** A page of Failed Actions, sorted by number, which may be short. `next` is the cursor of the next page, if there is one. */
   listFailed(
     filter: FailedFilter,
     page: { readonly after: number; readonly limit: number },
   ): Promise<{ readonly items: readonly FailedItem[]; readonly next?: number }>
-  /** Overwrites the texts of the user's settled items. Their keys and outcomes stay. */
-  eraseItems(lanes: readonly string[], userId: string): Promise<ErasedItems>
   findFailed(seq: number): Promise<FailedItemDetails | undefined>
   /** Counts Failed Actions by group, also of millions of items. */
   summarizeFailed(filter: GroupFilter): Promise<readonly FailedGroup[]>
@@ -333,9 +334,23 @@ export interface Queue {
   previewFailed(filter: FailedFilter, action: 'dismiss' | 'replay', after?: string): Promise<FailedPreview>
   /** Dismisses or replays at most about 20,000 matching items. Default state: pending. */
   decideFailed(filter: FailedFilter, action: 'dismiss' | 'replay', decision?: Decision): Promise<DecidedItems>
+}
+
+/** Finds items, and erases their texts. */
+export interface LookUps {
+  /** Outcomes in the order of `seqs`, without unknown numbers. */
+  readOutcomes(seqs: readonly number[]): Promise<readonly ItemOutcome[]>
+  /** All that is stored about an item, without its text. */
+  findItem(seq: number): Promise<ItemDetails | undefined>
+  /** Sorted by number. The items of a user are sorted from the newest to the oldest. */
+  findItems(search: ItemSearch): Promise<readonly FoundItem[]>
+  /** Overwrites the texts of the user's settled items. Their keys and outcomes stay. */
+  eraseItems(lanes: readonly string[], userId: string): Promise<ErasedItems>
   /** The number of items of each lane and category. */
   countItems(): Promise<readonly CountedItems[]>
 }
+
+export interface Queue extends QueueInput, Lanes, FailedActions, LookUps {}
 
 /** The queue of one database. */
 export interface StoredQueue extends Queue {
