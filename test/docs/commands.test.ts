@@ -43,14 +43,15 @@ const notRun: Readonly<Record<string, string>> = {
   'bellwire platform move-brand': 'needs two PostgreSQL databases; test/brands moves brands',
 }
 
-/** README starts the servers that the other pages use, and the last page pauses them. */
+/** README starts the servers that the other pages use. The last pages pause lanes and erase messages. */
 const inOrder = [
   'README.md',
-  ...pages.filter((page) => !/README|start|push|devices|lanes/.test(page)),
+  ...pages.filter((page) => !/README|start|push|devices|lanes|running/.test(page)),
   'docs/push.md',
   'docs/devices.md',
   'docs/start.md',
   'docs/lanes.md',
+  'docs/running.md',
 ]
 
 /** A transcript of a terminal becomes a command with its output as comments. */
