@@ -8,9 +8,9 @@ export function element(name, className, ...content) {
   return made
 }
 
-export function icon(path, box = 12) {
+export function icon(path) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
-  svg.setAttribute('viewBox', `0 0 ${box} ${box}`)
+  svg.setAttribute('viewBox', '0 0 12 12')
   svg.setAttribute('aria-hidden', 'true')
   const shape = document.createElementNS('http://www.w3.org/2000/svg', 'path')
   shape.setAttribute('d', path)

@@ -1,8 +1,6 @@
-import { element, icon } from '/elements.js'
+import { element } from '/elements.js'
 
 const mostRows = 6
-const tick = 'm2.5 6.5 2.5 2.5 4.500-5.500'
-const cross = 'm3 3 6 6m0-6-6 6'
 
 /** The message log: shows how far each message has come, from the events of the demo's journal. */
 export function createJournal() {
@@ -57,11 +55,7 @@ function track({ state, channel }) {
   const list = element('div', 'track')
   for (const [index, name] of names.entries()) {
     const kind = marks[index]
-    const mark = element('span', 'stop-mark')
-    if (kind === 'done') mark.append(icon(tick))
-    if (kind === 'refused') mark.append(icon(cross))
-    const stop = element('span', `stop ${kind}`, mark, element('span', 'stop-name', name), element('span', 'visually-hidden', words[kind]))
-    list.append(stop)
+    list.append(element('span', `stop ${kind}`, element('span', 'stop-name', name), element('span', 'visually-hidden', words[kind])))
   }
   return list
 }

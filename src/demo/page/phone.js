@@ -1,39 +1,33 @@
 import { Refused } from '/demo.js'
-import { element, icon, thumb } from '/elements.js'
+import { element, thumb } from '/elements.js'
 
 const most = { phone: 3, laptop: 2 }
 const labels = { laptop: 'Laptop' }
-const signal = 'M1 12.500h2.200V9H1zM5 12.500h2.200V6H5zM9 12.500h2.200V3H9zM13 12.500h2.200V0H13z'
 const services = { fcm: 'FCM', apns: 'APNs', 'web-push': 'Web Push' }
 
 /** A lock screen, with a switch that takes the device offline. `show` draws a complete state. */
-export function createPhone({ owner, state: { name, service }, onSwitch }) {
+export function createPhone({ owner, state: { name }, onSwitch }) {
   const kind = name === 'laptop' ? 'laptop' : 'phone'
   const rows = new Map()
-  let drawn = false
   let switching = false
 
   const clock = element('p', 'phone-clock')
   const date = element('p', 'phone-date')
-  const reception = element('span', 'phone-reception', icon(signal, 16))
-  const face = element('div', 'phone-face', element('div', 'phone-status', element('span', 'phone-time'), reception), clock, date)
+  const face = element('div', '', clock, date)
   face.setAttribute('aria-hidden', 'true')
   const list = element('ol', 'phone-notes')
   list.setAttribute('aria-live', 'polite')
   list.setAttribute('aria-label', `Notifications on ${owner.first}’s ${name}`)
-  const offline = element('p', 'phone-offline', 'No connection')
-  offline.setAttribute('aria-hidden', 'true')
-  const screen = element('div', 'phone-screen', face, offline, list)
+  const screen = element('div', 'phone-screen', face, list)
   const status = element('p', 'phone-state')
   const toggle = element('button', 'switch', element('span', 'switch-knob'))
   toggle.type = 'button'
   toggle.setAttribute('role', 'switch')
   toggle.setAttribute('aria-label', `${owner.first}’s ${name} is online`)
   toggle.addEventListener('click', () => void switchDevice())
-  const text = element('div', 'phone-text', element('h3', 'phone-name', labels[name] ?? name), status)
-  const item = element('li', 'phone', element('div', 'phone-stage', element('div', 'phone-body', screen)), element('div', 'phone-foot', text, toggle))
+  const text = element('div', '', element('h3', 'phone-name', labels[name] ?? name), status)
+  const item = element('li', 'phone', element('div', 'phone-stage', screen), element('div', 'phone-foot', text, toggle))
   item.dataset.kind = kind
-  item.dataset.maker = service
 
   return {
     element: item,
@@ -46,13 +40,12 @@ export function createPhone({ owner, state: { name, service }, onSwitch }) {
       setText(status, words(state, refusal))
       drawNotes(state)
       this.tick()
-      drawn = true
     },
     tick() {
       const now = new Date()
       setText(clock, clockOf(now))
-      setText(item.querySelector('.phone-time'), clockOf(now))
-      setText(date, now.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long' }))
+      const today = now.toLocaleDateString([], { weekday: 'long', day: 'numeric', month: 'long' })
+      setText(date, item.dataset.online === 'true' ? today : 'No connection')
       for (const { row, at } of rows.values()) setText(row.querySelector('time'), since(at))
     },
   }
@@ -69,16 +62,9 @@ export function createPhone({ owner, state: { name, service }, onSwitch }) {
     for (const note of visible.toReversed()) {
       if (rows.has(note.id)) continue
       const row = noteRow(owner.app, note)
-      if (drawn) row.classList.add('arrives')
       rows.set(note.id, { row, at: note.at })
       list.prepend(row)
-      if (drawn) ring()
     }
-  }
-
-  function ring() {
-    item.classList.remove('rings')
-    requestAnimationFrame(() => item.classList.add('rings'))
   }
 
   async function switchDevice() {

@@ -17,14 +17,11 @@ export function showToast(notification) {
   const close = element('button', 'toast-close', icon('m2.5 2.5 7 7m0-7-7 7'))
   close.type = 'button'
   close.setAttribute('aria-label', 'Close')
-  const toast = element('div', 'toast', thumb(notification), text, close)
+  const toast = element('div', 'card toast', thumb(notification), text, close)
   toast.dataset.id = notification.site_notification_id
 
   let timer
-  const hide = () => {
-    toast.classList.add('leaves')
-    setTimeout(() => toast.remove(), 260)
-  }
+  const hide = () => toast.remove()
   const wait = () => {
     clearTimeout(timer)
     timer = setTimeout(hide, durationMs)
