@@ -1,14 +1,14 @@
-import { createReadStream } from 'node:fs'
 import { Command, Option } from 'commander'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
-import { fileInfo } from './file-info.ts'
+import { inputFile } from './input-file.ts'
 import { brandNumber } from './members.ts'
 import { print } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
+import { number, refusedLines } from './text-table.ts'
 
 interface ImportOptions extends Addressed {
   readonly file: string
@@ -17,7 +17,7 @@ interface ImportOptions extends Addressed {
   readonly asOf?: string
 }
 
-export function attributesCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(importCommand())
     .addHelpText('after', '\nExamples:\n  bellwire attributes import --brand 1 --file users.csv\n')
@@ -51,35 +51,29 @@ Examples:
 async function importAttributes(options: ImportOptions): Promise<number> {
   const { file } = options
   const format = options.format ?? formatOf(file)
-  const bytes = file === '-' ? undefined : (await fileInfo(file)).bytes
+  const { read, bytes } = await inputFile(file)
   const progress = createProgress(process.stderr)
   const runImport = (client: Client<'platform'>) =>
     importFile({
-      stream: file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 }),
+      stream: read(),
       format,
       to: { params: { brand: options.brand }, query: { as_of: options.asOf } },
       client,
-      onProgress: (read, users) => progress.show('importing', read, bytes, phraseCount(users, 'user')),
+      onProgress: (done, users) => progress.show('importing', done, bytes, phraseCount(users, 'user')),
     })
-  try {
-    const summary = await withSide('platform', options, ['manage'], runImport, {
-      notify: progress.print,
-      retryHint: 'It is safe to import the same file again later',
-      interrupted: 'interrupted; import the same file again to continue',
-    })
-    progress.end()
-    const { users, changed, refused_count, refused } = summary
-    print(options, summary, () =>
-      [
-        `${file}: ${phraseCount(users, 'user')}, ${changed.toLocaleString('en')} changed`,
-        ...(refused_count > 0 ? [`  refused ${refused_count.toLocaleString('en')}`] : []),
-        ...refused.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
-      ].join('\n'),
-    )
-    return refused_count > 0 ? exit.failed : exit.ok
-  } finally {
-    progress.end()
-  }
+  const summary = await withSide('platform', options, ['manage'], runImport, {
+    progress,
+    retryHint: 'It is safe to import the same file again later',
+    interrupted: 'interrupted; import the same file again to continue',
+  })
+  const { users, changed, refused_count, refused } = summary
+  print(options, summary, () =>
+    [
+      `${file}: ${phraseCount(users, 'user')}, ${number(changed)} changed`,
+      ...refusedLines(refused_count, refused),
+    ].join('\n'),
+  )
+  return refused_count > 0 ? exit.failed : exit.ok
 }
 
 function formatOf(file: string): 'ndjson' | 'csv' {

@@ -27,7 +27,7 @@ const filterFlags = {
 type Selection = Static<typeof WaitingSelection>
 type CancelOptions = Addressed & Selection & { readonly reason?: string; readonly preview?: true; readonly yes?: true }
 
-export function cancelCommand(): Command {
+export function command(): Command {
   return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), WaitingSelection, {
     ...targetFlags,
     ...filterFlags,

@@ -3,7 +3,7 @@ import { checkOperatorCommand } from './check/operator.ts'
 import { checkPlatformCommand } from './check/platform.ts'
 
 /** `bellwire check`: plays the other side, and reports every rule that an operator or a platform violates. */
-export function checkCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(checkOperatorCommand())
     .addCommand(checkPlatformCommand())

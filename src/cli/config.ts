@@ -6,7 +6,7 @@ import type { Config } from '../config/table.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 
-export function configCommand(): Command {
+export function command(): Command {
   return withConfig(new Command())
     .option('--check', 'only check the configuration; the exit code is 0 if it is valid')
     .option(

@@ -6,7 +6,7 @@ import { wholeNumber } from './members.ts'
 const defaultPort = 4680
 
 /** `bellwire demo`: both sides, sample traffic and a web page, without an account, a server or a configuration. */
-export function demoCommand(): Command {
+export function command(): Command {
   return new Command('demo')
     .description('run both sides locally, with sample traffic and a web page')
     .option('--once', 'exit when the sample traffic has arrived; the exit code is 0 only if all of it did')

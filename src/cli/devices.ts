@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs'
 import { Command, Option } from 'commander'
 import type { Static } from 'typebox'
 import { RemovedDevices } from '../admin/requests.ts'
@@ -7,14 +6,14 @@ import type { AnswerOf } from './calls.ts'
 import type { Client } from './client.ts'
 import { importFile, phraseImport } from './devices/import.ts'
 import { CliError, exit } from './exit.ts'
-import { fileInfo } from './file-info.ts'
+import { inputFile } from './input-file.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { pages } from './pages.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, callSide, withAddress, withAnswer, withSide } from './running-side.ts'
 
-export function devicesCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(importCommand())
     .addCommand(listCommand())
@@ -73,26 +72,15 @@ Examples:
 
 async function runImport(options: ImportOptions): Promise<number> {
   const { file, brand, provider } = options
-  const stdin = file === '-'
-  const info = stdin ? undefined : await fileInfo(file)
-  const timestamp = options.asOf ?? info?.changed
+  const input = await inputFile(file)
+  const timestamp = options.asOf ?? input.changed
   if (timestamp === undefined)
     throw new CliError(exit.usage, 'standard input has no time: give --as-of, the same one in each import of the data')
   const format = options.format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')
   const progress = createProgress(process.stderr)
-  const importAll = (client: Client<'operator'>) =>
-    importFile({
-      file,
-      read: () => (stdin ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 })),
-      bytes: info?.bytes,
-      format,
-      defaults: { brand, provider, timestamp, origin: 'import' },
-      client,
-      progress,
-    })
-  const summary = await withSide('operator', options, ['devices'], importAll, { notify: progress.print }).finally(
-    progress.end,
-  )
+  const defaults = { brand, provider, timestamp, origin: 'import' }
+  const importAll = (client: Client<'operator'>) => importFile({ file, ...input, format, defaults, client, progress })
+  const summary = await withSide('operator', options, ['devices'], importAll, { progress })
   print(options, summary, phraseImport)
   return summary.refused === 0 ? exit.ok : exit.failed
 }

@@ -16,7 +16,7 @@ interface DoctorOptions {
   readonly json?: true
 }
 
-export function doctorCommand(): Command {
+export function command(): Command {
   return withConfig(new Command())
     .addOption(new Option('--timeout <time>', 'timeout of each check').argParser(time).default(10_000, '10s'))
     .option('--strict', 'exit with code 1 if there are warnings')

@@ -1,12 +1,11 @@
 // A client of /admin/messages/erase of both sides: erases the texts of one user's messages.
 
 import { Command } from 'commander'
-import { loadConfig } from '../config/load.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { AnswerOf, SideName } from './calls.ts'
 import { CliError, type ExitCode, exit } from './exit.ts'
 import { print } from './output.ts'
-import { type Addressed, callSide, type Side, withAddress } from './running-side.ts'
+import { type Addressed, calledSides, callSide, noSide, withAddress } from './running-side.ts'
 
 interface EraseOptions extends Addressed {
   readonly brand: string
@@ -16,7 +15,7 @@ interface EraseOptions extends Addressed {
 /** The answer of a platform has `failed` and `waiting`. */
 type Erased = AnswerOf<SideName, 'POST /admin/messages/erase'>
 
-export function eraseCommand(): Command {
+export function command(): Command {
   return withAddress(new Command(), 'server', ['manage'])
     .requiredOption('--brand <number>', 'the brand')
     .requiredOption('--user <user_id>', 'the user')
@@ -42,21 +41,15 @@ Examples:
 async function erase(options: EraseOptions): Promise<ExitCode> {
   const body = { brand: options.brand, user_id: options.user }
   let code: ExitCode = exit.ok
-  for (const side of await sidesOf(options)) {
+  const sides = await calledSides(options)
+  if (sides.length === 0) throw new CliError(exit.usage, noSide)
+  for (const side of sides) {
     const erased: Erased = await callSide(side, options, 'manage', 'POST /admin/messages/erase', { body })
     const called = 'waiting' in erased ? 'platform' : 'operator'
     print(options, { side: called, ...erased }, () => `${called}: ${phrase(erased)}`)
     if ('waiting' in erased && erased.waiting > 0) code = exit.failed
   }
   return code
-}
-
-async function sidesOf({ url, config }: EraseOptions): Promise<readonly Side[]> {
-  if (url !== undefined) return ['server']
-  const { operator, platform } = await loadConfig(config)
-  if (!operator && !platform)
-    throw new CliError(exit.usage, 'give --url and a key, or a configuration with a section operator or platform')
-  return [...(operator ? ['operator' as const] : []), ...(platform ? ['platform' as const] : [])]
 }
 
 function phrase(erased: Erased): string {

@@ -17,7 +17,7 @@ interface ExplainOptions extends SideOptions {
   readonly limit: number
 }
 
-export function explainCommand(): Command {
+export function command(): Command {
   return withAddress(new Command(), 'server', ['read'])
     .argument('<message>', 'an identifier (push_id or site_notification_id), an activity.id, or with --brand a user_id')
     .option('--brand <number>', 'the brand of the user')

@@ -7,15 +7,16 @@ import type { Client } from './client.ts'
 import { downloadTo } from './download-to.ts'
 import { type Action, type DecideOptions, decide } from './failed/decide.ts'
 import { type FilterOptions, queryOf, withFilter, withGroupFilter } from './failed/filter.ts'
-import { number, phraseGroups } from './failed/groups.ts'
+import { phraseGroups } from './failed/groups.ts'
 import { type FailedList, phraseItem, phraseItems } from './failed/items.ts'
 import { wholeNumber, withMembers } from './members.ts'
 import { print, toJson } from './output.ts'
 import { pages } from './pages.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, callSide, withAddress, withAnswer, withSide } from './running-side.ts'
+import { number } from './text-table.ts'
 
-export function failedCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(summaryCommand(), { isDefault: true })
     .addCommand(listCommand())
@@ -102,13 +103,8 @@ function decideCommand(action: Action, description: string): Command {
   if (action === 'replay') withMembers(command, ReplayRate, { per_second: '--per-second <count>' })
   return command.action(async (options: DecideOptions) => {
     const progress = createProgress(process.stderr)
-    const { changed, ...counted } = await withSide(
-      'platform',
-      options,
-      ['manage'],
-      (client) => decide(client, action, options, progress),
-      { notify: progress.print },
-    ).finally(progress.end)
+    const work = (client: Client<'platform'>) => decide(client, action, options, progress)
+    const { changed, ...counted } = await withSide('platform', options, ['manage'], work, { progress })
     if (options.json) console.log(toJson({ ...counted, ...(changed !== undefined && { changed }) }))
     else if (changed !== undefined) console.log(phraseChange(action, changed, counted.matching))
   })

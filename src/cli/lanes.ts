@@ -10,7 +10,7 @@ import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { type Addressed, callSide, withAnswer } from './running-side.ts'
 
-export function lanesCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(setCommand())

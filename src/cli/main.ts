@@ -5,122 +5,50 @@ import { CliError, exit } from './exit.ts'
 import { version } from './version.ts'
 
 // Only the requested command is loaded, so that `bellwire send` does not load a database driver.
-const commands: readonly { name: string; help: string; load: () => Promise<Command> }[] = [
-  {
-    name: 'demo',
-    help: 'run both sides locally, with sample traffic and a web page',
-    load: async () => (await import('./demo.ts')).demoCommand(),
-  },
-  {
-    name: 'operator',
-    help: 'run the API that an operator hosts',
-    load: async () => (await import('./operator.ts')).operatorCommand(),
-  },
-  {
-    name: 'platform',
-    help: 'run the engine that calls operators',
-    load: async () => (await import('./platform.ts')).platformCommand(),
-  },
-  {
-    name: 'check',
-    help: 'check whether an operator or a platform follows the interface, in any language',
-    load: async () => (await import('./check.ts')).checkCommand(),
-  },
-  {
-    name: 'fake',
-    help: 'run an operator or a platform in memory, with faults on request, to develop the other side',
-    load: async () => (await import('./fake.ts')).fakeCommand(),
-  },
-  {
-    name: 'send',
-    help: 'send a file of activity request records and wait for their outcomes',
-    load: async () => (await import('./send.ts')).sendCommand(),
-  },
-  {
-    name: 'failed',
-    help: 'work through Failed Actions: count, list, show, replay, dismiss, export',
-    load: async () => (await import('./failed.ts')).failedCommand(),
-  },
-  {
-    name: 'explain',
-    help: 'show the whole life of a message, on one side or on both',
-    load: async () => (await import('./explain.ts')).explainCommand(),
-  },
-  {
-    name: 'status',
-    help: 'count the messages of each activity that were sent, delivered, displayed, clicked',
-    load: async () => (await import('./status.ts')).statusCommand(),
-  },
-  {
-    name: 'lanes',
-    help: 'list the lanes of the platform: waiting messages, pauses, errors',
-    load: async () => (await import('./lanes.ts')).lanesCommand(),
-  },
-  {
-    name: 'pause',
-    help: 'pause a lane, or all lanes of a brand',
-    load: async () => (await import('./pause.ts')).pauseCommand(),
-  },
-  {
-    name: 'resume',
-    help: 'resume a lane, or all lanes of a brand',
-    load: async () => (await import('./pause.ts')).resumeCommand(),
-  },
-  {
-    name: 'cancel',
-    help: 'cancel waiting messages by filter, with a preview',
-    load: async () => (await import('./cancel.ts')).cancelCommand(),
-  },
-  {
-    name: 'devices',
-    help: 'import, list and restore the devices of an operator',
-    load: async () => (await import('./devices.ts')).devicesCommand(),
-  },
-  {
-    name: 'doctor',
-    help: 'check the configuration and all that it names, and suggest fixes',
-    load: async () => (await import('./doctor.ts')).doctorCommand(),
-  },
-  {
-    name: 'removals',
-    help: 'show whether the removal of dead devices has stopped, and resume it',
-    load: async () => (await import('./removals.ts')).removalsCommand(),
-  },
-  {
-    name: 'stand-ins',
-    help: 'run stand-ins of FCM, APNs and Web Push, to try push without an account',
-    load: async () => (await import('./stand-ins.ts')).standInsCommand(),
-  },
-  {
-    name: 'reconcile',
-    help: "compare an operator's list with the CRM and report discrepancies",
-    load: async () => (await import('./reconcile.ts')).reconcileCommand(),
-  },
-  {
-    name: 'attributes',
-    help: "import users' attributes into the platform's CRM",
-    load: async () => (await import('./attributes.ts')).attributesCommand(),
-  },
-  {
-    name: 'erase',
-    help: "erase the texts of one user's messages",
-    load: async () => (await import('./erase.ts')).eraseCommand(),
-  },
-  {
-    name: 'migrate',
-    help: 'migrate the stores to the current schema',
-    load: async () => (await import('./migrate.ts')).migrateCommand(),
-  },
-  {
-    name: 'config',
-    help: 'check or print the configuration',
-    load: async () => (await import('./config.ts')).configCommand(),
-  },
-  {
-    name: 'vapid',
-    help: 'make a key pair for Web Push',
-    load: async () => (await import('./vapid.ts')).vapidCommand(),
-  },
+const commands: readonly [name: string, help: string, load: () => Promise<{ command(): Command }>][] = [
+  ['demo', 'run both sides locally, with sample traffic and a web page', () => import('./demo.ts')],
+  ['operator', 'run the API that an operator hosts', () => import('./operator.ts')],
+  ['platform', 'run the engine that calls operators', () => import('./platform.ts')],
+  [
+    'check',
+    'check whether an operator or a platform follows the interface, in any language',
+    () => import('./check.ts'),
+  ],
+  [
+    'fake',
+    'run an operator or a platform in memory, with faults on request, to develop the other side',
+    () => import('./fake.ts'),
+  ],
+  ['send', 'send a file of activity request records and wait for their outcomes', () => import('./send.ts')],
+  ['failed', 'work through Failed Actions: count, list, show, replay, dismiss, export', () => import('./failed.ts')],
+  ['explain', 'show the whole life of a message, on one side or on both', () => import('./explain.ts')],
+  [
+    'status',
+    'count the messages of each activity that were sent, delivered, displayed, clicked',
+    () => import('./status.ts'),
+  ],
+  ['lanes', 'list the lanes of the platform: waiting messages, pauses, errors', () => import('./lanes.ts')],
+  ['pause', 'pause a lane, or all lanes of a brand', () => import('./pause.ts')],
+  [
+    'resume',
+    'resume a lane, or all lanes of a brand',
+    async () => ({ command: (await import('./pause.ts')).resumeCommand }),
+  ],
+  ['cancel', 'cancel waiting messages by filter, with a preview', () => import('./cancel.ts')],
+  ['devices', 'import, list and restore the devices of an operator', () => import('./devices.ts')],
+  ['doctor', 'check the configuration and all that it names, and suggest fixes', () => import('./doctor.ts')],
+  ['removals', 'show whether the removal of dead devices has stopped, and resume it', () => import('./removals.ts')],
+  [
+    'stand-ins',
+    'run stand-ins of FCM, APNs and Web Push, to try push without an account',
+    () => import('./stand-ins.ts'),
+  ],
+  ['reconcile', "compare an operator's list with the CRM and report discrepancies", () => import('./reconcile.ts')],
+  ['attributes', "import users' attributes into the platform's CRM", () => import('./attributes.ts')],
+  ['erase', "erase the texts of one user's messages", () => import('./erase.ts')],
+  ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
+  ['config', 'check or print the configuration', () => import('./config.ts')],
+  ['vapid', 'make a key pair for Web Push', () => import('./vapid.ts')],
 ]
 
 /** Runs one command line and returns its exit code. */
@@ -136,10 +64,9 @@ export async function main(args: readonly string[]): Promise<number> {
       '\nExamples:\n  bellwire demo\n  bellwire operator --config bellwire.yaml\n  bellwire send --file activities.ndjson --channel push\n\nNO_COLOR=1 turns colours off.\n',
     )
   const requested = args[0] === 'help' ? args[1] : args[0]
-  for (const { name, help, load } of commands) {
-    program.addCommand(
-      name === requested ? (await load()).name(name).description(help) : new Command(name).description(help),
-    )
+  for (const [name, help, load] of commands) {
+    const command = name === requested ? (await load()).command() : new Command()
+    program.addCommand(command.name(name).description(help))
   }
   for (const command of [program, ...program.commands, ...program.commands.flatMap((command) => command.commands)])
     command.exitOverride().showHelpAfterError(`(see ${fullName(command)} --help)`)
@@ -158,8 +85,8 @@ export async function main(args: readonly string[]): Promise<number> {
 
 /** @throws CliError if the word is no command but the subcommand of one */
 async function refuseSubcommand(word = '-'): Promise<void> {
-  if (word.startsWith('-') || commands.some(({ name }) => name === word)) return
-  const loaded = await Promise.all(commands.map(async ({ name, load }) => (await load()).name(name)))
+  if (word.startsWith('-') || commands.some(([name]) => name === word)) return
+  const loaded = await Promise.all(commands.map(async ([name, , load]) => (await load()).command().name(name)))
   const found = loaded.flatMap((command) => command.commands).filter((command) => command.name() === word)
   if (found.length === 0) return
   const names = found.map((command) => `bellwire ${fullName(command)}`)

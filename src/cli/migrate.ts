@@ -13,7 +13,7 @@ const stores = {
     platform && (await import('../platform/stores.ts')).platformDatabases(platform),
 }
 
-export function migrateCommand(): Command {
+export function command(): Command {
   return withConfig(new Command())
     .option('--json', 'print the applied migrations as one JSON object')
     .addHelpText('after', help)

@@ -9,13 +9,12 @@ import { phraseCount } from '../runtime/phrase-count.ts'
 import { withConfig } from './config-option.ts'
 import { confirm } from './confirm.ts'
 import { CliError, exit } from './exit.ts'
-import { number } from './failed/groups.ts'
-import { textTable } from './failed/text-table.ts'
 import { interruptible } from './interruptible.ts'
 import { brandNumber, wholeNumber } from './members.ts'
 import { noSection } from './no-section.ts'
 import { toJson } from './output.ts'
 import { storeError } from './store-error.ts'
+import { number, textTable } from './text-table.ts'
 
 interface MoveBrandOptions {
   readonly to?: number

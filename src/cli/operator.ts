@@ -6,7 +6,7 @@ import { noSection } from './no-section.ts'
 import { profileCommand } from './operator/profile.ts'
 import { serve } from './serve.ts'
 
-export function operatorCommand(): Command {
+export function command(): Command {
   return withConfig(new Command())
     .addCommand(profileCommand())
     .addHelpText(

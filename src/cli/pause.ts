@@ -14,7 +14,7 @@ const partFlags = { ...targetFlags, activity: '--activity <id>', action: '--acti
 const pauseFlags = { ...partFlags, ...noteFlags }
 const resumeFlags = { ...partFlags, now: '--now' }
 
-export function pauseCommand(): Command {
+export function command(): Command {
   return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), PauseBody, pauseFlags)
     .addHelpText('after', pauseHelp)
     .action(async (lane: string | undefined, options: Addressed & Static<typeof PauseBody>) => {

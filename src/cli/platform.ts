@@ -6,7 +6,7 @@ import { moveBrandCommand } from './move-brand.ts'
 import { noSection } from './no-section.ts'
 import { serve } from './serve.ts'
 
-export function platformCommand(): Command {
+export function command(): Command {
   return withConfig(new Command())
     .addCommand(moveBrandCommand())
     .addHelpText(

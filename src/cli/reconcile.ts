@@ -10,6 +10,7 @@ import { createProgress, type Progress } from './progress.ts'
 import { acknowledgeCommand, correctCommand, exportCommand } from './reconcile/follow-up.ts'
 import { phraseReport, type Report } from './reconcile/report.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
+import { number } from './text-table.ts'
 import { time } from './time.ts'
 
 interface ReconcileOptions extends Addressed {
@@ -20,7 +21,7 @@ interface ReconcileOptions extends Addressed {
   readonly timeout: number
 }
 
-export function reconcileCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(runCommand(), { isDefault: true })
     .addCommand(exportCommand())
@@ -59,24 +60,19 @@ Examples:
 
 async function reconcile(options: ReconcileOptions): Promise<number> {
   const progress = createProgress(process.stderr)
-  try {
-    const report = await withSide(
-      'platform',
-      options,
-      ['read', 'manage'],
-      (client, signal) => runAndReport(options, client, progress, signal),
-      {
-        notify: progress.print,
-        retryHint: 'The run continues on the platform: GET /admin/reconciliations lists it',
-        interrupted: 'interrupted; the run continues on the platform: GET /admin/reconciliations lists it',
-      },
-    )
-    progress.end()
-    print(options, report, phraseReport)
-    return exitCodeOf(report.run)
-  } finally {
-    progress.end()
-  }
+  const report = await withSide(
+    'platform',
+    options,
+    ['read', 'manage'],
+    (client, signal) => runAndReport(options, client, progress, signal),
+    {
+      progress,
+      retryHint: 'The run continues on the platform: GET /admin/reconciliations lists it',
+      interrupted: 'interrupted; the run continues on the platform: GET /admin/reconciliations lists it',
+    },
+  )
+  print(options, report, phraseReport)
+  return exitCodeOf(report.run)
 }
 
 async function runAndReport(
@@ -109,8 +105,8 @@ async function runAndReport(
 const pollMs = 200
 
 function describePace({ ids, ids_per_second: pace, memory_bytes: memory }: ShownRun): string {
-  const parts = [`${ids.toLocaleString('en')} ids`]
-  if (pace !== null) parts.push(`${pace.toLocaleString('en')} ids/s`)
+  const parts = [`${number(ids)} ids`]
+  if (pace !== null) parts.push(`${number(pace)} ids/s`)
   if (memory > 0) parts.push(`${Math.round(memory / 2 ** 20)} MB`)
   return parts.join(', ')
 }

@@ -6,11 +6,12 @@ import type { AnswerOf } from './calls.ts'
 import { exit } from './exit.ts'
 import { print } from './output.ts'
 import { type Addressed, callSide, withAnswer } from './running-side.ts'
+import { isoTime } from './text-table.ts'
 import { time } from './time.ts'
 
 type Listed = AnswerOf<'operator', 'GET /admin/devices/removals'>['services'][number]
 
-export function removalsCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(confirmCommand())
@@ -61,9 +62,7 @@ function confirmCommand(): Command {
 function phrase({ service, stopped, stopped_at: at, stopped_for: of, allowed_until: until, recent }: Listed): string {
   const count = `${phraseCount(recent.removals, 'removal')} in ${phraseCount(recent.sends, 'send')} recently`
   if (!stopped)
-    return `${service}: removing (${count}${until === undefined ? '' : `; confirmed until ${clock(until)}`})`
-  const since = at === undefined ? '' : ` since ${clock(at)}`
+    return `${service}: removing (${count}${until === undefined ? '' : `; confirmed until ${isoTime(until)}`})`
+  const since = at === undefined ? '' : ` since ${isoTime(at)}`
   return `${service}: STOPPED${since}, after ${of?.removals} removals in ${of?.sends} sends. Check its credential, then run: bellwire removals confirm ${service}`
 }
-
-const clock = (ms: number): string => new Date(ms).toISOString()

@@ -7,6 +7,7 @@ import type { AnswerOf, Requested, RouteName, SideName } from './calls.ts'
 import { type Client, type Peer, withClient } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
+import type { Progress } from './progress.ts'
 import { time } from './time.ts'
 
 export interface Addressed {
@@ -90,8 +91,8 @@ export async function readKey(file: string): Promise<string> {
 }
 
 interface Session {
-  /** Default: prints to standard error. */
-  readonly notify?: (text: string) => void
+  /** Ends with the work. */
+  readonly progress?: Progress
   /** Advice for the user if the side does not answer in time. */
   readonly retryHint?: string
   /** The error message after Ctrl-C. */
@@ -104,7 +105,7 @@ export async function withSide<Called extends Side, T>(
   addressed: Addressed,
   scopes: readonly Scope[],
   work: (client: Client<NameOf<Called>>, signal: AbortSignal) => Promise<T>,
-  { retryHint, interrupted = 'interrupted; it is safe to repeat the command', notify = console.error }: Session = {},
+  { retryHint, interrupted = 'interrupted; it is safe to repeat the command', progress }: Session = {},
 ): Promise<T> {
   const peer = {
     side,
@@ -112,7 +113,9 @@ export async function withSide<Called extends Side, T>(
     ...(retryHint !== undefined && { retryHint }),
   }
   const { url, key } = await runningSide(side, addressed, scopes)
-  return withClient({ url, key, patienceMs: addressed.patience, notify, peer }, interrupted, work)
+  const notify = progress?.print ?? console.error
+  const options = { url, key, patienceMs: addressed.patience, notify, peer }
+  return withClient(options, interrupted, work).finally(() => progress?.end())
 }
 
 /** Calls one route of the running side, and returns its answer. */
@@ -124,3 +127,12 @@ export const callSide = <Called extends Side, Name extends RouteName<NameOf<Call
   ...request: Requested<NameOf<Called>, Name>
 ): Promise<AnswerOf<NameOf<Called>, Name>> =>
   withSide(side, addressed, [scope], (client) => client.call(name, ...request))
+
+/** The sides that a command calls: the one at --url, or those of the configuration. */
+export async function calledSides({ url, config }: Pick<Addressed, 'url' | 'config'>): Promise<readonly Side[]> {
+  if (url !== undefined) return ['server']
+  const configured = await loadConfig(config)
+  return (['operator', 'platform'] as const).filter((side) => configured[side])
+}
+
+export const noSide = 'give --url and a key, or a configuration with a section operator or platform'

@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs'
 import { Command, Option } from 'commander'
 import { exit } from './exit.ts'
-import { fileInfo } from './file-info.ts'
+import { inputFile } from './input-file.ts'
 import { print } from './output.ts'
 import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
@@ -17,7 +16,7 @@ interface SendOptions extends Addressed {
   readonly wait: boolean
 }
 
-export function sendCommand(): Command {
+export function command(): Command {
   return withAddress(new Command(), 'platform', ['enqueue', 'read'], '2min')
     .requiredOption('-f, --file <file>', 'activity request records, one per line (NDJSON); - reads standard input')
     .addOption(new Option('--channel <channel>', 'the channel').choices(['push', 'site']).default('push'))
@@ -45,34 +44,19 @@ Examples:
 `
 
 async function send(options: SendOptions): Promise<number> {
-  const bytes = options.file === '-' ? undefined : (await fileInfo(options.file)).bytes
+  const input = await inputFile(options.file)
   const progress = createProgress(process.stderr)
-  try {
-    const summary = await withSide(
-      'platform',
-      options,
-      ['enqueue', 'read'],
-      (client, signal) =>
-        sendFile({
-          ...options,
-          bytes,
-          read: () =>
-            options.file === '-' ? process.stdin : createReadStream(options.file, { highWaterMark: 1 << 20 }),
-          timeoutMs: options.timeout,
-          client,
-          signal,
-          progress,
-        }),
-      {
-        notify: progress.print,
-        interrupted: 'interrupted; send the same file again to continue: accepted records are skipped',
-      },
-    )
-    progress.end()
-    print(options, summary, phraseSummary)
-    const succeeded = options.wait ? allSuccessful(summary) : summary.refused === 0
-    return succeeded ? exit.ok : exit.failed
-  } finally {
-    progress.end()
-  }
+  const summary = await withSide(
+    'platform',
+    options,
+    ['enqueue', 'read'],
+    (client, signal) => sendFile({ ...options, ...input, timeoutMs: options.timeout, client, signal, progress }),
+    {
+      progress,
+      interrupted: 'interrupted; send the same file again to continue: accepted records are skipped',
+    },
+  )
+  print(options, summary, phraseSummary)
+  const succeeded = options.wait ? allSuccessful(summary) : summary.refused === 0
+  return succeeded ? exit.ok : exit.failed
 }

@@ -8,7 +8,7 @@ import { wholeNumber } from './members.ts'
 const defaultPort = 4700
 
 /** `bellwire stand-ins`: push without an account, for experiments and for tests in any language. */
-export function standInsCommand(): Command {
+export function command(): Command {
   return new Command()
     .option('--dir <folder>', 'the folder for credentials and a bellwire.yaml that uses them', './stand-ins')
     .option(

@@ -5,12 +5,11 @@ import type { Static } from 'typebox'
 import { ConversionCounts, ConversionList } from '../admin/requests.ts'
 import type { AnswerOf } from './calls.ts'
 import type { Client } from './client.ts'
-import { number } from './failed/groups.ts'
-import { type Column, textTable } from './failed/text-table.ts'
 import { membersOf, wholeNumber, withMembers } from './members.ts'
 import { createTextWriter, print } from './output.ts'
 import { pages } from './pages.ts'
 import { type Addressed, withAnswer, withSide } from './running-side.ts'
+import { countTable, textTable } from './text-table.ts'
 
 const flags = {
   brand: '--brand <number>',
@@ -24,7 +23,7 @@ const flags = {
 const countFlags = { ...flags, by: '--by <name>' }
 const listFlags = { ...flags, stage: '--stage <stage>' }
 
-export function statusCommand(): Command {
+export function command(): Command {
   return new Command()
     .addCommand(countCommand(), { isDefault: true })
     .addCommand(listCommand())
@@ -110,26 +109,23 @@ const mostOfPage = 1_000
 const noMessage = 'No message matches.'
 
 const counts = ['sent', 'delivered', 'displayed', 'clicked', 'failed'] as const
-const columns: readonly Column[] = [
+const columns = [
   { title: 'LANE', most: 40 },
   { title: 'ACTIVITY', most: 20 },
   { title: 'ACTION GROUP', most: 20 },
   { title: 'ACTION', most: 20 },
-  ...counts.map((name) => ({ title: name.toUpperCase(), align: 'right' as const })),
 ]
 
 /** A table with one line for each group. */
-function phraseConversions(groups: Groups): string {
-  const rows = groups.map((group) => [
-    group.lane,
-    group.activity ?? '–',
-    group.action_group ?? '–',
-    group.action ?? '–',
-    ...counts.map((name) => number(group[name])),
-  ])
-  const totals = counts.map((name) => number(groups.reduce((sum, group) => sum + group[name], 0)))
-  return textTable(columns, [...rows, ['Total', '', '', '', ...totals]])
-}
+const phraseConversions = (groups: Groups): string =>
+  countTable(
+    columns,
+    counts,
+    groups.map((group) => ({
+      names: [group.lane, group.activity ?? '–', group.action_group ?? '–', group.action ?? '–'],
+      counts: group,
+    })),
+  )
 
 /** A table with one line for each message: its identifier, its stage, and the time of its last status. */
 function phraseList(conversions: Listed['conversions']): string {

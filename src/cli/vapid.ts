@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { makeVapidKeys } from '../providers/web-push/vapid.ts'
 
-export function vapidCommand(): Command {
+export function command(): Command {
   return new Command()
     .option('--json', 'print the key pair as one JSON object')
     .addHelpText('after', help)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import test from 'node:test'
 import { createTextWriter, toJson } from '../../src/cli/output.ts'
+import { countTable, factLines, refusedLines, summaryLine, textTable } from '../../src/cli/text-table.ts'
 import { phraseCount } from '../../src/runtime/phrase-count.ts'
 
 const hostile = 'a\u001b[2Jé\u009b31m\u202e\r\nb'
@@ -41,4 +42,16 @@ test('one item is counted in the singular', () => {
     [0, 1, 2, 12_345].map((count) => phraseCount(count, 'record')),
     ['0 records', '1 record', '2 records', '12,345 records'],
   )
+})
+
+test('tables, their notes and summaries show the control characters of other parties, which a terminal would execute', () => {
+  const text = 'a\x1b[2Jb'
+  const lines = [
+    textTable([{ title: 'X' }], [[text]], [[text]]),
+    countTable([{ title: 'X' }], ['sent'], [{ names: [text], counts: { sent: 1 } }]),
+    factLines([['X', text]]).join('\n'),
+    summaryLine('failed', 1, text),
+    refusedLines(1, [{ line: 1, error: text }]).join('\n'),
+  ]
+  for (const line of lines) assert.ok(line.includes('a') && !line.includes('\x1b'), line)
 })

@@ -125,7 +125,7 @@ test('bellwire attributes import reads CSV and NDJSON, and reports invalid lines
     [2_499, 2_499, [1_702]],
   )
   const second = await runImport('--file', csv)
-  assert.match(second.out, /2,499 users, 0 changed\n {2}refused 1\n {6}line 1702: blocked is "maybe"/)
+  assert.match(second.out, /2,499 users, 0 changed\n {2}refused +1\n {6}line 1702: blocked is "maybe"/)
   assert.equal((await get(`${url}/admin/attributes/1/u2498`)).body.attributes.blocked.value, true)
 
   const ndjson = join(folder, 'users.ndjson')

@@ -1,8 +1,8 @@
 // Asks for what is not prepared yet. Each question may be left open.
 
+import { ask } from '../confirm.ts'
 import type { FactOptions } from './facts.ts'
 import type { Preparation } from './preparation.ts'
-import { ask } from './shell.ts'
 
 export async function askPreparation(
   { user, blockedUser, userWithoutDevice }: FactOptions,

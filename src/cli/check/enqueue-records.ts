@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Enqueued } from '../../checker/platform/lane.ts'
-import { ask, runShell } from './shell.ts'
+import { ask } from '../confirm.ts'
+import { runShell } from './shell.ts'
 
 export interface EnqueueOptions {
   readonly enqueueCommand?: string

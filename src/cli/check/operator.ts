@@ -5,6 +5,7 @@ import { createReport } from '../../checker/report.ts'
 import { type Prepared, prepareRun } from '../../checker/run.ts'
 import { type Feature, features } from '../../checker/target.ts'
 import { reconciliationFields } from '../../contract/records.ts'
+import { agrees } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import { createProgress } from '../progress.ts'
 import { readKey } from '../running-side.ts'
@@ -15,7 +16,7 @@ import { type FactOptions, factsFrom, missingPreparations } from './facts.ts'
 import { batchMax, digits, oneOfEach } from './option-kinds.ts'
 import { type Preparation, readPreparation } from './preparation.ts'
 import { addRunOptions, demandChecks, explain, publish, type RunOptions, readEarlier, runShown } from './run-shown.ts'
-import { ask, restartByCommand, restartByPerson } from './shell.ts'
+import { restartByCommand, restartByPerson } from './shell.ts'
 import { withProfile } from './with-profile.ts'
 
 interface CheckOptions extends FactOptions, RunOptions {
@@ -172,6 +173,5 @@ function phrasePlan({ messages, total, notOffered }: Prepared, facts: Facts, url
 async function confirm({ yes }: CheckOptions, isTerminal: boolean): Promise<void> {
   if (yes) return
   if (!isTerminal) throw new CliError(exit.usage, 'add --yes to send the messages, or --dry-run to see the plan')
-  const answer = await ask('Send them? [y/N] ')
-  if (!/^y(es)?$/i.test(answer)) throw new CliError(exit.usage, 'nothing was sent')
+  if (!(await agrees('Send them?'))) throw new CliError(exit.usage, 'nothing was sent')
 }

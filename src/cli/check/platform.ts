@@ -5,6 +5,7 @@ import { limitRecords, openPlatformRun, type Planned, planPlatformRun } from '..
 import { createReport } from '../../checker/report.ts'
 import type { Prepared } from '../../checker/run.ts'
 import type { Feature } from '../../checker/target.ts'
+import { ask } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import { port } from '../fake/common.ts'
 import { createProgress } from '../progress.ts'
@@ -16,7 +17,6 @@ import { batchMax, digits, oneOfEach } from './option-kinds.ts'
 import { combine, defaults, exampleKey, factsOf, type GivenOptions } from './platform-settings.ts'
 import { addRunOptions, demandChecks, explain, publish, type RunOptions, readEarlier, runShown } from './run-shown.ts'
 import { sendFeatures } from './send-features.ts'
-import { ask } from './shell.ts'
 
 interface CheckPlatformOptions extends GivenOptions, Omit<RunOptions, 'rules'> {
   readonly askRestart?: true

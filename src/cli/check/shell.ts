@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline/promises'
+import { ask } from '../confirm.ts'
 
 /** Restarts the implementation by a shell command. Rejects if the command fails. */
 export const restartByCommand = (command: string) => async (): Promise<void> => {
@@ -39,15 +39,5 @@ export function restartByPerson(subject: 'operator' | 'platform', prepareTermina
   return async () => {
     prepareTerminal()
     await ask(`Restart the ${subject} now, and press Enter when it is starting: `)
-  }
-}
-
-/** Asks a question on the terminal. @returns the answer without surrounding spaces */
-export async function ask(question: string): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return (await terminal.question(question)).trim()
-  } finally {
-    terminal.close()
   }
 }

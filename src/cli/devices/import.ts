@@ -2,6 +2,7 @@ import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { Client } from '../client.ts'
 import type { Progress } from '../progress.ts'
 import { mapInOrder } from '../send/map-in-order.ts'
+import { refusedLines, summaryLine } from '../text-table.ts'
 import { type Batch, type Defaults, readBatches } from './read-file.ts'
 
 /** The output of `bellwire devices import --json`. */
@@ -75,15 +76,11 @@ export async function importFile(options: {
 /** The summary as text. */
 export function phraseImport(summary: ImportSummary): string {
   const { file, records, tokens, linked, moved, unchanged, refused, refused_lines, seconds } = summary
-  const row = (name: string, count: number, more = ''): string =>
-    `  ${name.padEnd(10)} ${count.toLocaleString('en').padStart(12)}${more && `   ${more}`}`
   return [
     `${file}: ${phraseCount(records, 'record')}, ${phraseCount(tokens, 'token')} in ${seconds} s`,
-    row('linked', linked),
-    ...(moved > 0 ? [row('moved', moved, 'belonged to another user before')] : []),
-    ...(unchanged > 0 ? [row('unchanged', unchanged, 'linked already, or changed later')] : []),
-    ...(refused > 0 ? [row('refused', refused)] : []),
-    ...refused_lines.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
-    ...(refused > 10 ? [`      and ${refused - 10} more; --json lists the first ${maxRefusedLines}`] : []),
+    summaryLine('linked', linked),
+    ...(moved > 0 ? [summaryLine('moved', moved, 'belonged to another user before')] : []),
+    ...(unchanged > 0 ? [summaryLine('unchanged', unchanged, 'linked already, or changed later')] : []),
+    ...refusedLines(refused, refused_lines),
   ].join('\n')
 }

@@ -1,11 +1,11 @@
 // The text of the lives of messages, as `bellwire explain` prints it.
 
 import { readMessageKey } from '../../contract/message-key.ts'
-import { escapeControls } from '../../runtime/log-text.ts'
 import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { SideName } from '../calls.ts'
-import { textTable } from '../failed/text-table.ts'
+import { identifierFacts } from '../failed/items.ts'
 import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
+import { factLines, isoTime, textTable } from '../text-table.ts'
 import { type Match, timeOf } from './find.ts'
 import type { Life, Step } from './steps.ts'
 
@@ -14,23 +14,16 @@ export type Absences = Readonly<Record<SideName, string>>
 
 export function phraseLife(life: Life, absences: Absences): string {
   const { id, user_id: user, brand, channel, activity, action, identifiers } = life
-  const facts = [
+  const facts: (readonly [string, string])[] = [
     ['Message', `activity.id ${id} to user ${user}, brand ${brand}, ${channel}`],
     ['Activity', `${activity ?? '–'}, action ${action ?? '–'}`],
-    ...identifiers.map(({ ref, replayed_at: until }) => [
-      'Identifier',
-      until === null ? ref : `${ref} (until the replay at ${phraseMoment(until)})`,
-    ]),
+    ...identifierFacts(identifiers),
     ['Platform', life.platform ? phrasePlatform(life.platform) : absences.platform],
     life.delivery
       ? ['Delivery', `by the platform itself: ${phraseDelivery(life.delivery)}`]
       : ['Operator', life.operator ? phraseDelivery(life.operator) : absences.operator],
   ]
-  return [
-    ...facts.map(([name = '', value = '']) => `${name.padEnd('Identifier'.length)}  ${escapeControls(value)}`),
-    '',
-    phraseSteps(life.steps),
-  ].join('\n')
+  return [...factLines(facts), '', phraseSteps(life.steps)].join('\n')
 }
 
 function phrasePlatform(status: NonNullable<Life['platform']>): string {
@@ -59,7 +52,7 @@ const columns = ['TIME', 'SIDE', 'STEP', 'STATE', 'RULE', 'PROCESS', 'DETAILS'].
 /** A table with one row for each step. The lines under a row are its error and its answer. */
 function phraseSteps(steps: readonly Step[]): string {
   const rows = steps.map((step) => [
-    step.at === null ? 'now' : phraseMoment(step.at),
+    step.at === null ? 'now' : isoTime(step.at),
     step.side,
     step.attempt === undefined || step.step === 'settled' ? step.step : `${step.step} ${step.attempt}`,
     step.state ?? '',
@@ -67,16 +60,15 @@ function phraseSteps(steps: readonly Step[]): string {
     step.process ?? '',
     detailsOf(step).join(', '),
   ])
-  const [head, ...lines] = textTable(columns, rows).split('\n')
-  const notes = steps.map((step) => notesOf(step).map((each) => `    ${escapeControls(each)}`))
-  return [head, ...lines.flatMap((line, i) => [line, ...(notes[i] ?? [])])].join('\n')
+  const notes = steps.map((step) => notesOf(step).map((each) => `    ${each}`))
+  return textTable(columns, rows, notes)
 }
 
 function detailsOf(step: Step): string[] {
   const { expires_at: expires, transactional, service, device, provider, messages, ms, reason, status, call } = step
   return [
     ...(transactional ? ['transactional'] : []),
-    ...(expires === undefined ? [] : [`expires at ${phraseMoment(expires)}`]),
+    ...(expires === undefined ? [] : [`expires at ${isoTime(expires)}`]),
     ...(device === undefined ? [] : [`device ${device}`]),
     ...(service === undefined ? [] : [service]),
     ...(step.provider_id === undefined ? [] : [step.provider_id]),
@@ -118,7 +110,7 @@ export function phraseMatches(matches: readonly Match[]): string {
   const rows = matches.map((match) => {
     const { channel, id, activityId, actionId } = readMessageKey(match.key)
     return [
-      phraseMoment(timeOf(match)),
+      isoTime(timeOf(match)),
       match.brand,
       channel,
       id,
@@ -131,5 +123,3 @@ export function phraseMatches(matches: readonly Match[]): string {
   })
   return textTable(listColumns, rows)
 }
-
-const phraseMoment = (ms: number): string => new Date(ms).toISOString()

@@ -1,10 +1,9 @@
 // The sides that `bellwire explain` asks: those of the configuration, or those at --url and --other-url.
 
-import { loadConfig } from '../../config/load.ts'
 import type { SideName } from '../calls.ts'
 import { type Client, createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
-import { type Addressed, readKey, runningSide, type Side } from '../running-side.ts'
+import { type Addressed, calledSides, noSide, readKey, runningSide, type Side } from '../running-side.ts'
 
 export interface SideOptions extends Addressed {
   readonly otherUrl?: string
@@ -21,7 +20,8 @@ interface Address {
 /** Reads the addresses and keys from the command line and the configuration. */
 export async function addressesOf(options: SideOptions): Promise<readonly Address[]> {
   const { otherUrl, otherKey, otherKeyFile, ...addressed } = options
-  const sides = await configuredSides(options)
+  const sides = await calledSides(options)
+  if (sides.length === 0 && otherUrl === undefined) throw new CliError(exit.usage, noSide)
   const addresses = await Promise.all(
     sides.map(async (side) => ({ side, ...(await runningSide(side, addressed, ['read'])) })),
   )
@@ -32,14 +32,6 @@ export async function addressesOf(options: SideOptions): Promise<readonly Addres
   if (key === undefined)
     throw new CliError(exit.usage, '--other-url needs a key: give BELLWIRE_OTHER_KEY or --other-key-file')
   return [...addresses, { side: 'server', url: otherUrl, key }]
-}
-
-async function configuredSides({ url, config, otherUrl }: SideOptions): Promise<readonly Side[]> {
-  if (url !== undefined) return ['server']
-  const { platform, operator } = await loadConfig(config)
-  if (!platform && !operator && otherUrl === undefined)
-    throw new CliError(exit.usage, 'give --url and a key, or a configuration with a section platform or operator')
-  return [...(platform ? ['platform' as const] : []), ...(operator ? ['operator' as const] : [])]
 }
 
 /** The clients of the sides that are asked. */

@@ -7,8 +7,9 @@ import { confirm } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import { pages } from '../pages.ts'
 import type { Progress } from '../progress.ts'
+import { number } from '../text-table.ts'
 import { type FilterOptions, queryOf } from './filter.ts'
-import { type Group, mergeGroups, number, phraseGroups } from './groups.ts'
+import { type Group, mergeGroups, phraseGroups } from './groups.ts'
 
 export type DecideOptions = FilterOptions & {
   readonly all?: true

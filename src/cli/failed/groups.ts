@@ -1,7 +1,7 @@
 // Formats Failed Actions by lane, activity, action and reason.
 
 import type { AnswerOf } from '../calls.ts'
-import { textTable } from './text-table.ts'
+import { countTable } from '../text-table.ts'
 
 export type Group = AnswerOf<'platform', 'GET /admin/failed/summary'>['groups'][number]
 
@@ -12,7 +12,6 @@ const columns = [
   { title: 'ACTIVITY', most: 20 },
   { title: 'ACTION', most: 20 },
   { title: 'REASON', most: 40 },
-  ...counted.map((state) => ({ title: state.toUpperCase(), align: 'right' as const })),
 ]
 
 /** A table with one line for each group. A value that is the same as in the line above is left out. */
@@ -22,10 +21,9 @@ export function phraseGroups(groups: readonly Group[]): string {
     const names = [group.lane, group.activity ?? '–', group.action ?? '–', group.reason]
     const shared = names.findIndex((name, i) => name !== above[i])
     above = names
-    return [...names.map((name, i) => (i < shared ? '' : name)), ...counted.map((state) => number(group[state]))]
+    return { names: names.map((name, i) => (i < shared ? '' : name)), counts: group }
   })
-  const totals = counted.map((state) => number(groups.reduce((sum, group) => sum + group[state], 0)))
-  return textTable(columns, [...rows, ['Total', '', '', '', ...totals]])
+  return countTable(columns, counted, rows)
 }
 
 /** Adds up the groups of several answers. */
@@ -33,20 +31,9 @@ export function mergeGroups(groups: readonly Group[]): readonly Group[] {
   const merged = new Map<string, Group>()
   for (const group of groups) {
     const key = JSON.stringify([group.lane, group.activity, group.action, group.reason])
-    const before = merged.get(key)
-    merged.set(
-      key,
-      before
-        ? {
-            ...group,
-            pending: before.pending + group.pending,
-            dismissed: before.dismissed + group.dismissed,
-            replayed: before.replayed + group.replayed,
-          }
-        : group,
-    )
+    const sums = { ...group }
+    for (const state of counted) sums[state] += merged.get(key)?.[state] ?? 0
+    merged.set(key, sums)
   }
   return [...merged.values()]
 }
-
-export const number = (value: number): string => value.toLocaleString('en')

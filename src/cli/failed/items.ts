@@ -2,7 +2,7 @@
 
 import { escapeControls } from '../../runtime/log-text.ts'
 import type { AnswerOf } from '../calls.ts'
-import { textTable } from './text-table.ts'
+import { factLines, isoTime, textTable } from '../text-table.ts'
 
 export type FailedList = AnswerOf<'platform', 'GET /admin/failed'>
 type Item = AnswerOf<'platform', 'GET /admin/failed/:seq'>
@@ -13,7 +13,7 @@ export function phraseItems(items: FailedList['items']): string {
     columns.map((title) => ({ title, most: title === 'ERROR' ? 60 : 30 })),
     items.map(({ seq, at, lane, user, activity, action, reason, state, error }) => [
       String(seq),
-      timeOf(at),
+      isoTime(at),
       lane,
       user ?? '–',
       activity ?? '–',
@@ -27,21 +27,17 @@ export function phraseItems(items: FailedList['items']): string {
 
 export function phraseItem(item: Item): string {
   const { seq, lane, id, user, activity, action, state, replays, decided_by: by, decided_at: at, text } = item
-  const decision = by === null || at === null ? '' : ` (decided by ${by} at ${timeOf(at)})`
-  const facts = [
+  const decision = by === null || at === null ? '' : ` (decided by ${by} at ${isoTime(at)})`
+  const facts: (readonly [string, string])[] = [
     ['Message', `${seq} in lane ${lane}`],
     ['State', `${state}${decision}${replays > 0 ? `; replayed ${times(replays)}` : ''}`],
     ['activity.id', id ?? '–'],
     ['User', user ?? '–'],
     ['Activity', `${activity ?? '–'}, action ${action ?? '–'}`],
-    ...item.identifiers.map(({ ref, replayed_at: until }) => [
-      'Identifier',
-      until === null ? ref : `${ref} (until the replay at ${timeOf(until)})`,
-    ]),
+    ...identifierFacts(item.identifiers),
   ]
-  const width = Math.max(...facts.map(([name = '']) => name.length))
   return [
-    ...facts.map(([name = '', value = '']) => `${name.padEnd(width)}  ${escapeControls(value)}`),
+    ...factLines(facts),
     '',
     'Attempts without success, the oldest first:',
     ...item.history.flatMap(phraseAttempt),
@@ -50,6 +46,13 @@ export function phraseItem(item: Item): string {
     `  ${escapeControls(text)}`,
   ].join('\n')
 }
+
+/** The identifiers of a message, as lines of its facts. */
+export const identifierFacts = (identifiers: Item['identifiers']): (readonly [string, string])[] =>
+  identifiers.map(({ ref, replayed_at: until }) => [
+    'Identifier',
+    until === null ? ref : `${ref} (until the replay at ${isoTime(until)})`,
+  ])
 
 function phraseAttempt(attempt: Item['history'][number]): string[] {
   const { outcome, status, rule, reason, error, answer, call, replayed_by: by, replayed_at: replayedAt } = attempt
@@ -60,12 +63,10 @@ function phraseAttempt(attempt: Item['history'][number]): string[] {
     ['call', call],
   ].filter(([, value]) => value !== null)
   return [
-    `  ${timeOf(attempt.at)}  ${title}: ${outcome}, ${escapeControls(`${reason}${status === null ? '' : `, HTTP status ${status}`} (${rule})`)}`,
+    `  ${isoTime(attempt.at)}  ${title}: ${outcome}, ${escapeControls(`${reason}${status === null ? '' : `, HTTP status ${status}`} (${rule})`)}`,
     ...facts.map(([name, value]) => `      ${name}: ${escapeControls(value ?? '')}`),
-    ...(replayedAt === null ? [] : [`  ${timeOf(replayedAt)}  replayed by ${escapeControls(by ?? 'this program')}`]),
+    ...(replayedAt === null ? [] : [`  ${isoTime(replayedAt)}  replayed by ${escapeControls(by ?? 'this program')}`]),
   ]
 }
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
-
-const timeOf = (ms: number): string => new Date(ms).toISOString()

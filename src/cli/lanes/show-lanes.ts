@@ -1,10 +1,9 @@
 // The text of the lanes, as `bellwire lanes` prints it.
 
-import { escapeControls } from '../../runtime/log-text.ts'
 import { phraseCount } from '../../runtime/phrase-count.ts'
 import { durationUnits, phraseDuration } from '../../runtime/phrase-duration.ts'
 import type { AnswerOf } from '../calls.ts'
-import { textTable } from '../failed/text-table.ts'
+import { textTable } from '../text-table.ts'
 
 /** A lane of GET /admin/lanes. */
 export type Lane = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]
@@ -31,9 +30,8 @@ export function phraseLanes(lanes: readonly Lane[]): string {
     waiting === 0 ? '-' : phraseTime(ageMs),
     String(inFlight),
   ])
-  const [head, ...lines] = textTable(columns, rows).split('\n')
-  const details = lanes.map((lane) => detailsOf(lane).map((each) => `  ${escapeControls(each)}`))
-  return [head, ...lines.flatMap((line, i) => [line, ...(details[i] ?? [])])].join('\n')
+  const details = lanes.map((lane) => detailsOf(lane).map((each) => `  ${each}`))
+  return textTable(columns, rows, details)
 }
 
 function detailsOf(lane: Lane): string[] {

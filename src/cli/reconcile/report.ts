@@ -4,6 +4,7 @@ import type { ShownRun } from '../../admin/shown/run.ts'
 import { type Direction, severityOf, worstDirection } from '../../reconcile/severity.ts'
 import { phraseCount } from '../../runtime/phrase-count.ts'
 import type { AnswerOf } from '../calls.ts'
+import { number } from '../text-table.ts'
 
 type Sample = AnswerOf<'platform', 'GET /admin/reconciliations/:run/discrepancies'>['discrepancies']
 
@@ -94,8 +95,4 @@ const safeValue = (field: ShownRun['field']): string => `${field} = ${worstDirec
 
 function row(name: string, value: number, more: string): string {
   return `  ${name.padEnd(10)} ${number(value).padStart(11)}  ${more}`
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en')
 }

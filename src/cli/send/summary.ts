@@ -1,4 +1,5 @@
 import { phraseCount } from '../../runtime/phrase-count.ts'
+import { refusedLines, summaryLine } from '../text-table.ts'
 import type { RecordOutcome } from './outcomes.ts'
 
 export interface Reasons {
@@ -76,29 +77,33 @@ export function allSuccessful({ lines, successful }: Summary): boolean {
 /** The summary as text. */
 export function phraseSummary(summary: Summary): string {
   const { file, lines, successful, untracked, failed, waiting, refused, repeated, requests_repeated, seconds } = summary
-  const row = (name: string, count: number, more = ''): string =>
-    `  ${name.padEnd(10)} ${count.toLocaleString('en').padStart(12)}${more && `   ${more}`}`
   const reasonRows = (reasons: Reasons): string[] => {
     const sorted = Object.entries(reasons).toSorted(([, a], [, b]) => b.count - a.count)
     return [
-      ...sorted.slice(0, 5).map(([reason, { count, example }]) => row('', count, `${reason}: ${example}`)),
+      ...sorted.slice(0, 5).map(([reason, { count, example }]) => summaryLine('', count, `${reason}: ${example}`)),
       ...(sorted.length > 5 ? [`  and ${sorted.length - 5} more reasons`] : []),
     ]
   }
   const retries = requests_repeated > 0 ? `; ${phraseCount(requests_repeated, 'retried request')} in this run` : ''
   return [
     `${file}: ${phraseCount(lines, 'record')} in ${seconds} s`,
-    row('successful', successful),
-    ...(untracked > 0 ? [row('', untracked, 'untracked: delivered, but the operator returned no identifier')] : []),
-    row('failed', failed),
+    summaryLine('successful', successful),
+    ...(untracked > 0
+      ? [summaryLine('', untracked, 'untracked: delivered, but the operator returned no identifier')]
+      : []),
+    summaryLine('failed', failed),
     ...reasonRows(summary.reasons),
     ...(waiting > 0
-      ? [row('waiting', waiting, 'retried until they succeed; to see their outcomes later, send this file again')]
+      ? [
+          summaryLine(
+            'waiting',
+            waiting,
+            'retried until they succeed; to see their outcomes later, send this file again',
+          ),
+        ]
       : []),
     ...reasonRows(summary.waiting_reasons),
-    ...(refused > 0 ? [row('refused', refused)] : []),
-    ...summary.refused_lines.slice(0, 10).map(({ line, error }) => `      line ${line}: ${error}`),
-    ...(refused > 10 ? [`      and ${refused - 10} more; --json lists the first ${maxRefusedLines}`] : []),
-    ...(repeated > 0 ? [row('repeated', repeated, `accepted before, not sent again${retries}`)] : []),
+    ...refusedLines(refused, summary.refused_lines),
+    ...(repeated > 0 ? [summaryLine('repeated', repeated, `accepted before, not sent again${retries}`)] : []),
   ].join('\n')
 }
