@@ -46,7 +46,9 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<F
     keys: [{ name: 'platform', key: apiKey, brands }],
     push: recording(),
     site: recording(),
-    ...(users === undefined ? { suppression: 'none' as const } : { attributes: await fileSource(users) }),
+    ...(users === undefined
+      ? { suppression: 'none' as const }
+      : { attributes: await fileSource(users, brands.length === 1 ? { brand: brands[0] as string } : {}) }),
   })
   await operator.start()
   const inner = await listen('operator', operator.handler, { host: '127.0.0.1', port: 0 })

@@ -1,17 +1,39 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'node:test'
-import { post } from '../support/sides.ts'
+import { fencedSnippets, pages } from '../docs/blocks.ts'
+import { post, temporary } from '../support/sides.ts'
 import { run, start } from './bellwire.ts'
 
-test('bellwire fake operator prints its address, and a line for each request with the behaviour that changed the answer', async (t) => {
+/** The lines that the docs show for a command, with any time of day and any identifier. */
+const shownLines = (first: RegExp): RegExp[] => {
+  const [block, ...others] = pages.flatMap((page) => fencedSnippets(page, '')).filter(({ text }) => first.test(text))
+  assert.ok(block && others.length === 0)
+  return block.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replaceAll(/[.*+?^$(){}|[\]\\]/g, '\\$&'))
+    .map((line) =>
+      line.replace(/^\d\d:\d\d:\d\d\\\.\d{3}/, '\\d\\d:\\d\\d:\\d\\d\\.\\d{3}').replace(/\d{16}/, '\\d{16}'),
+    )
+    .map((line) => new RegExp(`^${line}$`, 'm'))
+}
+
+test('bellwire fake operator prints its address, and the lines of the docs for these requests', {
+  timeout: 60_000,
+}, async (t) => {
   const fake = start(t, ['fake', 'operator', '--port', '0'])
   const url = /base_url\s+(\S+)/.exec(await fake.line(/base_url/))?.[1]
-  await post(`${url}/fake/behaviours`, { every: 2, answer: { status: 500 } }, undefined)
-  const body = [{ activity: { id: 1, brand_id: 1, user_id: '1001' }, title: 'x' }]
-  for (const status of [200, 500])
-    assert.equal((await post(`${url}/channels/push/batch`, body, 'example-operator-key-1')).status, status)
-  await fake.line(/push\/batch {6}1 message {7}200$/)
-  await fake.line(/push\/batch {6}1 message {7}500 {8}\{"every":2,"answer":\{"status":500\}\}$/)
+  const behave = (behaviour: object) => post(`${url}/fake/behaviours`, behaviour, undefined)
+  const [one, two] = [1, 2].map((id) => ({ activity: { id, brand_id: 1, user_id: '1001' }, title: 'x' }))
+  await behave({ every: 3, answer: { status: 500 } })
+  for (const status of [200, 200, 500])
+    assert.equal((await post(`${url}/channels/push/batch`, [one, two], 'example-operator-key-1')).status, status)
+  await behave({ cut: 'after' })
+  await assert.rejects(post(`${url}/channels/push/single`, one, 'example-operator-key-1'))
+  await fake.line(/no answer/)
+  for (const line of shownLines(/^\S+ {2}push/)) assert.match(fake.out(), line)
 })
 
 test('bellwire fake operator refuses a file that does not exist, and an invalid port', async (t) => {
@@ -23,15 +45,38 @@ test('bellwire fake operator refuses a file that does not exist, and an invalid 
   assert.match(port.err, /0 to 65535/)
 })
 
-test('bellwire fake platform sends by hand, and prints a line for each request with the outcomes', async (t) => {
-  const operator = start(t, ['fake', 'operator', '--port', '0'])
+test('bellwire fake platform sends by hand, and prints the lines of the docs for these requests', {
+  timeout: 60_000,
+}, async (t) => {
+  const users = join(await temporary(t), 'users.csv')
+  await writeFile(users, 'user_id,blocked,consent_push_notification\n1001,false,true\n1002,true,true\n')
+  const operator = start(t, ['fake', 'operator', '--port', '0', '--users', users])
   const operatorUrl = /base_url\s+(\S+)/.exec(await operator.line(/base_url/))?.[1] as string
   const fake = start(t, ['fake', 'platform', '--port', '0', '--url', operatorUrl])
   const url = /platform_url\s+(\S+)/.exec(await fake.line(/platform_url/))?.[1]
-  await post(`${operatorUrl}/fake/behaviours`, { user: '1002', outcome: 'failed' }, undefined)
-  await post(`${url}/fake/push`, [{ user: '1001' }, { user: '1002' }], undefined)
-  await fake.line(/→ push\/batch +2 messages +200 +1 successful, 1 failed$/)
-  await fake.line(/user 1002 {2}failed: forced by a behaviour/)
+  const push = (...ids: string[]) =>
+    post(
+      `${url}/fake/push`,
+      ids.map((user) => ({ user })),
+      undefined,
+    )
+  await push('1001', '1001', '1001')
+  await fake.line(/3 successful/)
+  await post(`${url}/fake/behaviours`, { cut: 'after', times: 1 }, undefined)
+  await push('1001', '1001')
+  await fake.line(/no answer/)
+  await push('1002')
+  const link = {
+    user_id: '1001',
+    tokens: [{ token: 'f'.repeat(150), channel: 'android', provider: 'firebase' }],
+    origin: 'www.example.com',
+  }
+  const sent = { ...link, timestamp: new Date().toISOString() }
+  const linked = await post(`${url}/v1/integration/user/device/link`, sent, 'example-platform-key-1')
+  assert.equal(linked.status, 200, linked.text)
+  await fake.line(/device\/link/)
+  await fake.line(/1 failed/)
+  for (const line of shownLines(/^\S+ {2}→ push/)) assert.match(fake.out(), line)
 })
 
 test('bellwire fake platform refuses an address that is none, and a file that does not exist', async (t) => {

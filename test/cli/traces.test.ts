@@ -9,6 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { startTracing } from '../../src/cli/tracing.ts'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import { operatorApi } from '../../src/providers/operator-api.ts'
+import { fencedSnippets, pages } from '../docs/blocks.ts'
 import { freePort } from '../support/free-port.ts'
 import { accepted, away, device, deviceBook, witnessService } from '../support/push-services.ts'
 import { adminKey, element, get, keys, post, startOperator, startPlatform, temporary } from '../support/sides.ts'
@@ -64,7 +65,7 @@ const attribute = (span: Span | undefined, key: string): unknown => span && read
 const secret = 'Your new flat'
 const json = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '50' }
 
-test('one trace has every step of a message on both sides, and none of its content', async (t) => {
+test('one trace has every step of a message on both sides, as docs/monitoring.md shows them, and none of its content', async (t) => {
   const receiver = await startReceiver(t)
   const before = { ...process.env }
   Object.assign(process.env, json, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })
@@ -106,14 +107,17 @@ test('one trace has every step of a message on both sides, and none of its conte
       trace
         .filter(({ parentSpanId = '' }) => parentSpanId === (parent?.spanId ?? ''))
         .flatMap((span) => [`${indent}${span.name.replace(/127.*/, 'HOST')}`, ...lines(span, `${indent}  `)])
-    const attempt = [
-      '  send 1/push',
-      '    call operator-api HOST',
-      '      POST /channels/push/single',
-      '        deliver push',
-      `          push ${service.name}`,
-    ]
-    assert.deepEqual(lines(undefined), ['enqueue 1/push', ...attempt, ...attempt])
+    const [shown] = pages.flatMap((page) => fencedSnippets(page, 'text'))
+    const [enqueued, ...attempt] = (shown?.text ?? '')
+      .trimEnd()
+      .split('\n')
+      .map((line) =>
+        line
+          .replace(/(\S) {2,}.*/, '$1')
+          .replace('operator:8090', 'HOST')
+          .replace('push fcm', `push ${service.name}`),
+      )
+    assert.deepEqual(lines(undefined), [enqueued, ...attempt, ...attempt])
     const [first, second] = named('deliver push')
     assert.equal(attribute(first, 'bellwire.outcome'), 'fatal')
     assert.equal(first?.status?.code, 2)

@@ -9,14 +9,16 @@ export const read = (file: string): string => readFileSync(join(root, file), 'ut
 
 export interface Snippet {
   readonly from: string
+  readonly language: string
   readonly text: string
 }
 
+/** The blocks of these languages; without a language, all blocks. */
 export function fencedSnippets(file: string, ...languages: string[]): Snippet[] {
   return [...read(file).matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```$/gm)].flatMap(
     ([, indent = '', language = '', text = ''], i) =>
-      languages.includes(language)
-        ? [{ from: `${file} (block ${i + 1})`, text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), '') }]
+      languages.length === 0 || languages.includes(language)
+        ? [{ from: `${file} (block ${i + 1})`, language, text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), '') }]
         : [],
   )
 }

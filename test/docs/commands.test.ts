@@ -23,7 +23,11 @@ test('every shell command of README and docs does what its page says', async (t)
       const { out, failed } = await shell.run(text)
       if (failed && !failed.includes('exit code 1: bellwire reconcile'))
         wrong.push(`${from}\n${text}\n${failed}\n${out}`)
-      else
+      else if (text.includes('# Send it again: the same push_id')) {
+        const again = await shell.run(text.slice(0, text.indexOf('\n\n')))
+        if (again.out.trim() !== out.split('\n', 1)[0]) wrong.push(`${from}\nsent again\n${again.out}\n${out}`)
+      }
+      if (!failed)
         for (const expected of printed(text))
           if (!matches(out, shell.here(expected))) wrong.push(`${from}\nexpected\n${expected}\nprinted\n${out}`)
     }
@@ -56,8 +60,8 @@ const inOrder = [
 
 /** A transcript of a terminal becomes a command with its output as comments. */
 const shellBlocks = (page: string): Snippet[] =>
-  fencedSnippets(page, 'sh', 'console').map(({ from, text }) =>
-    text.startsWith('$ ') ? { from, text: text.slice(2).replaceAll(/^(?!\$ )(?<=\n)/gm, '# ') } : { from, text },
+  fencedSnippets(page, 'sh', 'console').map((block) =>
+    block.text.startsWith('$ ') ? { ...block, text: block.text.slice(2).replaceAll(/^(?!\$ )(?<=\n)/gm, '# ') } : block,
   )
 
 /** Comments that are no output, and the line of `explain` for a device: the provider of the world has none. */

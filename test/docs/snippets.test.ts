@@ -43,17 +43,22 @@ test('the TypeScript snippets of README, docs, createOperator and createPlatform
   assert.equal(named, '')
 })
 
-test('the JSX snippet of the README compiles with React, and the element has types in Vue', async (t) => {
-  const snippet = pages.flatMap((file) => fencedSnippets(file, 'jsx'))
-  assert.equal(snippet.length, 1)
+test('the JSX, HTML and Vue snippets have only attributes of the element, and it has types in React and Vue', async (t) => {
+  const [jsx, html, vue] = ['jsx', 'html', 'vue'].map((language) =>
+    pages.flatMap((file) => fencedSnippets(file, language)),
+  )
+  assert.ok(jsx?.length === 1 && html && html.length >= 2 && vue?.length === 1)
   await mkdir(join(root, '.cache'), { recursive: true })
   const folder = await mkdtemp(join(root, '.cache', 'jsx-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  await writeFile(join(folder, 'bell.tsx'), snippet[0]?.text ?? '')
+  await writeFile(join(folder, 'bell.tsx'), jsx[0]?.text ?? '')
+  for (const [i, { text }] of html.entries())
+    await writeFile(join(folder, `html-${i}.tsx`), `export const Html = () => <>${text}</>\n`)
+  await writeFile(join(folder, 'vue.tsx'), vueAsJsx(vue[0]?.text ?? ''))
   const wrong = "export const Wrong = () => <bellwire-inbox view={'cards'} />\n"
   await writeFile(join(folder, 'wrong.tsx'), `import 'bellwire/inbox-element'\n${wrong}`)
   await writeFile(
-    join(folder, 'vue.ts'),
+    join(folder, 'vue-types.ts'),
     "import 'bellwire/inbox-element'\nimport type { GlobalComponents } from 'vue'\nexport type Bell = InstanceType<GlobalComponents['bellwire-inbox']>['$props']\nexport const props: Bell = { 'token-url': '/bellwire-token' }\n",
   )
   await writeFile(join(folder, 'vue.d.ts'), 'export interface GlobalComponents {}\n')
@@ -83,14 +88,25 @@ test('every YAML block of README and docs is a valid configuration, together wit
   assert.ok(blocks >= 35, String(blocks))
 })
 
+/** A component of Vue without bindings: its script, its template, and the option of the compiler in its comment. */
+function vueAsJsx(text: string): string {
+  const [, comment, script, template] =
+    /^<!-- Vue; in vite\.config\.js: (.*) -->\n<script setup>\n(.*)<\/script>\n<template>\n(.*)<\/template>\n$/s.exec(
+      text,
+    ) ?? []
+  assert.ok(comment && script && template, text)
+  const options = '{ template: { compilerOptions: { isCustomElement: (tag: string) => boolean } } }'
+  return `${script}declare const vue: (options: ${options}) => void\n${comment}\nexport const Vue = () => <>${template}</>\n`
+}
+
 /** A setting in a comment is an alternative to the line above it. */
-function withAlternatives({ from, text }: Snippet): Snippet[] {
+function withAlternatives({ text, ...block }: Snippet): Snippet[] {
   const written = text.replaceAll(/^ *# (\w+: .*)\n/gm, '')
   const alternatives = [...text.matchAll(/^( *)# ((\w+): .*)\n/gm)].map(([, indent, line = '', name]) => ({
-    from,
+    ...block,
     text: written.replace(new RegExp(`^${indent}${name}: .*$`, 'm'), () => indent + line),
   }))
-  return [{ from, text: written }, ...alternatives]
+  return [{ ...block, text: written }, ...alternatives]
 }
 
 /** Adds the settings that a side needs and the block leaves out. */
@@ -218,5 +234,5 @@ function exampleOf(file: string): Snippet {
     text.includes(name),
   )
   assert.notEqual(text, '', file)
-  return { from: file, text: `import { ${imported.join(', ')} } from 'bellwire'\n${text}` }
+  return { from: file, language: 'ts', text: `import { ${imported.join(', ')} } from 'bellwire'\n${text}` }
 }

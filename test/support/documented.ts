@@ -48,7 +48,7 @@ function matches(path: string, pathname: string): boolean {
 }
 
 /** Resolves references, and forbids additional properties in every object schema that names properties. */
-function strictSchema(schema: Json, document: Json): Json {
+export function strictSchema(schema: Json, document: Json): Json {
   if (Array.isArray(schema)) return schema.map((each) => strictSchema(each, document))
   if (typeof schema !== 'object' || schema === null) return schema
   if (typeof schema.$ref === 'string')

@@ -1,0 +1,100 @@
+// Each fenced block of README and docs is checked by a test. The outputs that pages show beside their commands are checked here.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { operatorChecks } from '../../src/checker/operator/checks.ts'
+import { phraseLanes } from '../../src/cli/lanes/show-lanes.ts'
+import { createOperator } from '../../src/operator/create-operator.ts'
+import { fencedSnippets, pages, read, type Snippet } from './blocks.ts'
+
+/** The test of each language. */
+const checkedBy: Readonly<Record<string, string>> = {
+  sh: 'commands.test.ts',
+  console: 'commands.test.ts',
+  csv: 'commands.test.ts, which imports it',
+  yaml: 'snippets.test.ts',
+  ts: 'snippets.test.ts, and library.test.ts runs the programs',
+  jsx: 'snippets.test.ts',
+  html: 'snippets.test.ts',
+  vue: 'snippets.test.ts',
+  json: 'records.test.ts',
+  js: 'site.test.ts',
+  css: 'site.test.ts',
+  nginx: 'site.test.ts',
+  ini: 'deployment.test.ts',
+  dockerfile: 'deployment.test.ts',
+  text: 'test/cli/traces.test.ts',
+}
+
+/** The blocks without a language, by a part of their first line, each with its test or the reason for none. */
+const plainBlocks: Readonly<Record<string, string>> = {
+  'your CRM': 'a drawing',
+  'apps, services, your code': 'a drawing',
+  'CRM ── records': 'a drawing',
+  'POST /v1/integration/message/status': 'records.test.ts',
+  'push/batch': 'test/cli/fake.test.ts',
+  LANE: 'below',
+  createOperator: 'below',
+  '✗ batch.status': 'below',
+}
+
+const blocks = pages.flatMap((page) => fencedSnippets(page))
+
+const plain = (beginning: string): string => {
+  const found = blocks.filter(({ language, text }) => language === '' && text.startsWith(beginning))
+  assert.equal(found.length, 1, beginning)
+  return found[0]?.text ?? ''
+}
+
+test('each fenced block of README and docs has a test, or is a drawing', (t) => {
+  const fences = pages.flatMap((page) => [...read(page).matchAll(/^ *```/gm)])
+  assert.equal(fences.length, 2 * blocks.length)
+  const isChecked = ({ language, text }: Snippet): boolean =>
+    language === ''
+      ? Object.keys(plainBlocks).some((part) => text.split('\n', 1)[0]?.includes(part))
+      : language in checkedBy
+  assert.deepEqual(
+    blocks.filter((block) => !isChecked(block)),
+    [],
+  )
+  for (const [language, { length }] of Map.groupBy(blocks, (block) => block.language))
+    t.diagnostic(`${length} ${language || 'without a language'}`)
+})
+
+test('the error of wrong options in docs/library.md is that of createOperator', () => {
+  const options = {
+    store: 'sqlite::memory:',
+    keys: [{ name: 'platform', brands: ['1'] }],
+    suppression: 'none',
+  } as never
+  assert.throws(
+    () => createOperator(options),
+    (error: Error) => error.name === 'ConfigError' && `${error.message}\n` === plain('createOperator'),
+  )
+})
+
+test('the finding in docs/test-operator.md has the words of its check', () => {
+  const block = plain('✗')
+  const [, id = '', section = ''] = /^✗ (\S+) {2}(\S+)\n/.exec(block) ?? []
+  const check = operatorChecks.flatMap(({ checks }) => [...checks]).find((each) => each.id === id)
+  const words = [check?.title, `  effect  ${check?.consequence}`, `  remedy  ${check?.remedy}`]
+  assert.equal(check?.section, section)
+  for (const each of words) assert.ok(block.includes(each ?? id), `${each}`)
+})
+
+test('the lanes in docs/lanes.md are shown as bellwire lanes shows them', () => {
+  const pause = {
+    scope: 'lane' as const,
+    by: 'back office',
+    reason: 'the operator migrates',
+    since: Date.parse('2026-11-23T21:40:02Z'),
+    until: Date.parse('2026-11-23T23:40:02Z'),
+    held_back: 0,
+  }
+  const lane = { owned: true, in_flight: 0, held_for_ms: 0, settings: {} as never, oldest_age_ms: 0 }
+  const lanes = [
+    { ...lane, name: '1/push', state: 'paused' as const, waiting: 18_204, oldest_age_ms: 12 * 60_000, pauses: [pause] },
+    { ...lane, name: '1/site', state: 'running' as const, waiting: 0, pauses: [] },
+  ]
+  assert.equal(`${phraseLanes(lanes)}\n`, plain('LANE'))
+})
