@@ -1,0 +1,39 @@
+// Each wrong configuration has its message: the place with file and line, the problem, the remedy. The messages are in
+// messages.txt; `--test-update-snapshots` writes them again.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { loadConfig } from '../../../src/config/load.ts'
+import { ConfigError } from '../../../src/runtime/problem.ts'
+import { wrongFiles } from './wrong-files.ts'
+import { wrongOptions } from './wrong-options.ts'
+
+test('each wrong configuration is refused with its place and a remedy, and no secret is repeated', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-golden-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'bellwire.yaml')
+  const found: string[] = []
+  const note = (title: string, input: string, error: unknown): void => {
+    assert.ok(error instanceof ConfigError, `${title}: ${error}`)
+    found.push(`## ${title}\n${input}${error.message.replaceAll(folder, '')}\n`)
+    assert.doesNotMatch(error.message, /canary/, title)
+  }
+  for (const [title, { file = '', env = {} }] of Object.entries(wrongFiles)) {
+    await writeFile(path, file)
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}\n`)
+    note(title, `${file.trimEnd()}\n${variables.join('')}---\n`, await loadConfig(path, env).catch((error) => error))
+  }
+  for (const [title, create] of Object.entries(wrongOptions)) note(title, '', errorOf(create))
+  t.assert.fileSnapshot(found.join('\n'), join(import.meta.dirname, 'messages.txt'), { serializers: [String] })
+})
+
+function errorOf(create: () => unknown): unknown {
+  try {
+    return create()
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,89 @@
+// Wrong options of the library, each with one thought. Their messages are in messages.txt.
+
+import { createOperator } from '../../../src/operator/create-operator.ts'
+import { createPlatform } from '../../../src/platform/create-platform.ts'
+import { operatorApi } from '../../../src/providers/operator-api.ts'
+import { keys, witness } from '../../support/sides.ts'
+
+const operator = (options: object) => (): unknown =>
+  createOperator({ store: 'sqlite:never-opened.db', keys: [keys.one], suppression: 'none', ...options } as never)
+const platform = (options: object) => (): unknown =>
+  createPlatform({
+    store: 'sqlite:never-opened.db',
+    keys: [{ name: 'crm', key: keys.one.key, scopes: ['enqueue'] }],
+    lanes: [laneOptions],
+    ...options,
+  } as never)
+const laneOptions = { brand: '1', channel: 'push', mode: 'batch', provider: witness() }
+const lane = (options: object) => platform({ lanes: [{ ...laneOptions, ...options }] })
+const attributes = { name: 'none', fields: [], among: async () => new Map() }
+const consumer = { name: 'c' }
+
+/** Each throws a ConfigError. */
+export const wrongOptions: Readonly<Record<string, () => unknown>> = {
+  'createOperator: no store': operator({ store: undefined }),
+  'createOperator: a store of an unknown database': operator({ store: 'mysql://bell:canary@db' }),
+  'createOperator: a store of a number': operator({ store: 5 }),
+  'createOperator: a public address of another scheme': operator({ publicUrl: 'operator.example' }),
+  'createOperator: no keys': operator({ keys: [] }),
+  'createOperator: a key without a value': operator({ keys: [{ ...keys.one, key: '' }] }),
+  'createOperator: a key that is too short': operator({ keys: [{ ...keys.one, key: 'canary' }] }),
+  'createOperator: a key without brands': operator({ keys: [{ ...keys.one, brands: [] }] }),
+  'createOperator: a brand of a number': operator({ keys: [{ ...keys.one, brands: [1] }] }),
+  'createOperator: a brand that is a word': operator({ keys: [{ ...keys.one, brands: ['main'] }] }),
+  'createOperator: two keys with one name and value': operator({ keys: [keys.one, keys.one] }),
+  'createOperator: a rate of 0': operator({ keys: [{ ...keys.one, rate: { perSecond: 0 } }] }),
+  'createOperator: an unknown scope': operator({ adminKeys: [{ name: 'a', key: keys.two.key, scopes: ['write'] }] }),
+  'createOperator: no source of attributes': operator({ suppression: undefined }),
+  'createOperator: no secret of subscriber tokens': operator({ app: { secrets: [], origins: [] } }),
+  'createOperator: a short secret and an origin with a path': operator({
+    app: { secrets: ['canary'], origins: ['https://www.example/shop'] },
+  }),
+  'createOperator: a retention in words': operator({ keptMs: '90d' }),
+  'createOperator: a negative retention': operator({ contentsKeptMs: -1 }),
+  'createOperator: limits of another type': operator({
+    limits: { batchMax: '10', bodyBytes: 0, providerTimeoutMs: Number.NaN },
+  }),
+  'createOperator: no lists at once': operator({ reconciliation: { streams: 0 } }),
+  'createOperator: a misspelt option': operator({ sit: 'inbox' }),
+  'createOperator: a name that resembles no option': operator({ xyzzy: 1 }),
+  'createOperator: a setting of the file': operator({ keys: [{ ...keys.one, rate: { per_second: 5 } }] }),
+  'createOperator: a misspelt limit': operator({ limits: { batch: 1 } }),
+  'createOperator: a misspelt exemption': operator({ attributes, suppression: { exempt: { activites: ['7'] } } }),
+  'createOperator: a misspelt option of content': operator({ content: { titel: '/title' } }),
+  'createOperator: a misspelt option of status': operator({ status: { poling: true } }),
+
+  'createPlatform: a lane without its parts': platform({ lanes: [{}] }),
+  'createPlatform: a lane of another mode': lane({ mode: 'bulk' }),
+  'createPlatform: a lane with a URL as its provider': lane({ provider: 'https://operator.example' }),
+  'createPlatform: two lanes of a brand and channel': platform({ lanes: [laneOptions, laneOptions] }),
+  'createPlatform: a lane of own delivery without a provider': lane({ provider: 'own' }),
+  'createPlatform: numbers of a lane out of bounds': lane({
+    max: 0,
+    bytes: -1,
+    spanMs: -1,
+    concurrency: 1.5,
+    perSecond: 0,
+    timeoutMs: '30s',
+  }),
+  'createPlatform: a backoff that begins above its end': lane({ retry: { firstMs: 2, mostMs: 1 } }),
+  'createPlatform: a webhook secret of another form': lane({ status: { secrets: ['canary'] } }),
+  'createPlatform: polling without an address and a key': lane({ status: { poll: {} } }),
+  'createPlatform: a key of transactional messages that does not exist': lane({ transactional: { keys: ['login'] } }),
+  'createPlatform: a misspelt option of a lane': lane({ perSeconds: 5 }),
+  'createPlatform: a misspelt option of expires': lane({ expires: { after: 5 } }),
+  'createPlatform: a key without scopes': platform({ keys: [{ name: 'a', key: keys.one.key, scopes: [] }] }),
+  'createPlatform: an intake of another channel': platform({ intake: [{ consumer, channel: 'mail', brands: ['x'] }] }),
+  'createPlatform: a store of a number that is too large': platform({
+    store: 'postgres://127.0.0.1/a',
+    stores: [{ number: 100, url: 'postgres://127.0.0.1/b', brands: ['x'] }],
+  }),
+  'createPlatform: a size of 0': platform({ bodyBytes: 0 }),
+  'createPlatform: a misspelt option of bodies': platform({ bodies: { bodyBytesInflight: 1 } }),
+  'createPlatform: a misspelt option of own delivery': platform({ own: { pusch: {} } }),
+  'createPlatform: a misspelt option of the limits of own delivery': platform({
+    own: { limits: { providerTimeout: 1 } },
+  }),
+
+  'operatorApi: no address and no key': () => operatorApi({ url: '', apiKey: '' }),
+}
