@@ -19,13 +19,14 @@ const allowedImports: Record<string, readonly string[]> = {
   attributes: ['http-client', 'store', 'runtime', 'contract'],
   brokers: ['queue', 'store', 'runtime', 'contract'],
   inbox: ['store', 'http', 'runtime', 'contract', 'providers:types'],
-  status: ['providers', 'http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
+  status: ['settings', 'providers', 'http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
   devices: ['http-client', 'brokers', 'queue', 'store', 'http', 'runtime', 'contract'],
   conversions: ['http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
   http2: ['runtime'],
   'http-client': ['http2:types', 'runtime', 'contract'],
   providers: ['http-client', 'devices:types', 'http2', 'store', 'runtime', 'contract'],
   widget: [],
+  settings: ['providers', 'attributes', 'devices:types', 'runtime', 'contract'],
   'stand-ins': ['http', 'runtime', 'contract'],
   checker: ['runtime', 'contract'],
   delivery: ['providers', 'devices', 'inbox', 'attributes', 'store', 'http', 'runtime', 'contract'],
@@ -46,6 +47,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   operator: [
+    'settings',
     'admin',
     'brands',
     'queue',
@@ -61,6 +63,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   platform: [
+    'settings',
     'admin',
     'brands',
     'reconcile',
@@ -93,6 +96,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   config: [
+    'settings',
     'http-client:types',
     'brands',
     'operator:types',
@@ -119,6 +123,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   cli: [
+    'settings',
     'delivery:types',
     'http-client',
     'admin',

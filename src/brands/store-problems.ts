@@ -1,26 +1,12 @@
-// Checks the stores of the platform against each other, for the configuration file and for the options of the library.
+// Checks the stores of the platform against each other.
 
-import { brandForm, type OptionChecks, storeForm, wholeForm } from '../runtime/forms.ts'
-import type { Problem } from '../runtime/problem.ts'
+import type { Fault } from '../runtime/problem.ts'
 import type { StoreSettings } from './configured-stores.ts'
 
-const storeNumberForm = wholeForm(1, 99)
-
-/** Checks the options `store` and `stores`. */
-export function checkStores(look: OptionChecks, options: StoreSettings): void {
-  look.required('store', options.store, storeForm)
-  for (const [i, { number, url, brands }] of (options.stores ?? []).entries()) {
-    look.required(`stores[${i}].number`, number, storeNumberForm)
-    look.required(`stores[${i}].url`, url, storeForm)
-    for (const [n, brand] of brands.entries()) look.required(`stores[${i}].brands[${n}]`, brand, brandForm)
-  }
-  for (const problem of storeProblems(options)) look.wrong(problem)
-}
-
 /** @param prefix of the paths, such as 'platform.' */
-export function storeProblems({ store, stores = [] }: StoreSettings, prefix = ''): readonly Omit<Problem, 'where'>[] {
+export function storeProblems({ store, stores = [] }: StoreSettings, prefix = ''): readonly Fault[] {
   if (stores.length === 0) return []
-  const problems: Omit<Problem, 'where'>[] = []
+  const problems: Fault[] = []
   if (store.startsWith('sqlite:'))
     problems.push({
       path: `${prefix}store`,

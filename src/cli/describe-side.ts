@@ -1,7 +1,7 @@
 // The description of a side's configuration in its first log line.
 
-import { maskAddress } from '../config/address.ts'
 import type { OperatorConfig, PlatformConfig } from '../config/table.ts'
+import { maskAddress } from '../runtime/address.ts'
 import type { Events } from '../runtime/events.ts'
 
 type Description = Events['server.starting']
@@ -22,7 +22,7 @@ export function describeOperator({ store, keys, push, site, publish }: OperatorC
   }
 }
 
-export function describePlatform({ store, stores, lanes, device_links: links, intake }: PlatformConfig): Description {
+export function describePlatform({ store, stores, lanes, deviceLinks: links, intake }: PlatformConfig): Description {
   return {
     side: 'platform',
     store: [store, ...stores.map(({ url }) => url)].map(maskAddress).join(', '),

@@ -3,9 +3,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { duration } from '../config/kinds.ts'
 import { brandNumber as brandInRequest } from '../contract/documents/described.ts'
 import { describeExpected } from '../contract/mismatch.ts'
+import { duration } from '../runtime/kinds.ts'
 import { time } from './time.ts'
 
 /**

@@ -57,7 +57,7 @@ async function moveOptions(platform: PlatformConfig): Promise<MoveOptions> {
     import('../platform/options.ts'),
   ])
   const { answerBudgetMs: answer, providerTimeoutMs } = ownDeliveryLimits
-  const provider = platform.own?.limits.provider_timeout ?? providerTimeoutMs
+  const provider = platform.own?.limits.providerTimeoutMs ?? providerTimeoutMs
   return { stores: platformStores(platform), attemptMs: answer + provider + marginMs }
 }
 

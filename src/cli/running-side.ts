@@ -71,7 +71,7 @@ export async function runningSide(
   const listening = side === 'platform' ? platform : operator
   if (!listening)
     throw new CliError(exit.usage, `no ${side}: give --url and a key, or a configuration with a section ${side}`)
-  const keys = side === 'platform' ? platform?.keys : operator?.admin_keys
+  const keys = side === 'platform' ? platform?.keys : operator?.adminKeys
   const found = keys?.find((each) => scopes.every((scope) => each.scopes.includes(scope)))
   if (key === undefined && !found)
     throw new CliError(

@@ -23,9 +23,9 @@ interface Address {
 
 interface Settings extends Address {
   readonly connections: number
-  readonly connections_per_address: number
-  readonly trusted_proxies: readonly string[]
-  readonly stop_within: number
+  readonly connectionsPerAddress: number
+  readonly trustedProxies: readonly string[]
+  readonly stopWithinMs: number
   readonly admin?: Address
 }
 
@@ -72,10 +72,10 @@ export async function serve(
         `bellwire: the stop took longer than ${side}.stop_within; unfinished work continues after the next start`,
       )
       exitNow(log, exit.failed)
-    }, settings.stop_within + 1_000).unref()
+    }, settings.stopWithinMs + 1_000).unref()
     // Concurrently: open requests need the side for their answers, and the side waits until no more requests arrive.
-    const closing = listening.map((each) => each.close(settings.stop_within))
-    await Promise.all([...closing, service.stop(settings.stop_within)])
+    const closing = listening.map((each) => each.close(settings.stopWithinMs))
+    await Promise.all([...closing, service.stop(settings.stopWithinMs)])
   } finally {
     await tracing?.stop(exportWithinMs)
     log.stop()
@@ -90,8 +90,8 @@ async function listenFor(
 ): Promise<readonly Listening[]> {
   const { host, port, connections, admin: adminAddress } = settings
   const limits = {
-    connectionsPerAddress: settings.connections_per_address,
-    trustedProxies: settings.trusted_proxies,
+    connectionsPerAddress: settings.connectionsPerAddress,
+    trustedProxies: settings.trustedProxies,
   }
   if (!adminAddress)
     return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections, ...limits })]

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { duration } from '../config/kinds.ts'
+import { duration } from '../runtime/kinds.ts'
 
 /** Parses the duration of an option, written with its unit as in the configuration. @returns milliseconds */
 export function time(text: string): number {

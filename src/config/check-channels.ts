@@ -1,25 +1,19 @@
 import { missingPackage } from '../runtime/optional-package.ts'
-import type { ConsumedFrom } from './broker-settings.ts'
-import { type DeviceLinksConfig, defaultName, type PublishConfig } from './device-channels-settings.ts'
-import { defaultIntakeName, type IntakeConfig } from './intake-settings.ts'
-
-/** A conflict between two settings. */
-interface Conflict {
-  readonly path: string
-  readonly description: string
-  readonly remedy: string
-}
+import type { ConsumedFrom } from '../settings/broker.ts'
+import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../settings/device-channels.ts'
+import { defaultIntakeName, type IntakeConfig } from '../settings/intake.ts'
+import type { Fault } from './problem.ts'
 
 /** Each brand is published once; brands that share a queue or topic have different origins; nothing is consumed twice. */
 export function checkChannels(
   publish: readonly PublishConfig[],
   links: readonly DeviceLinksConfig[],
   intake: readonly IntakeConfig[],
-): readonly Conflict[] {
-  const found: Conflict[] = []
+): readonly Fault[] {
+  const found: Fault[] = []
   const published = new Set<string>()
   const originsOf = new Map<string, Map<string, string>>()
-  for (const [i, { brand, retry, to, origin }] of publish.entries()) {
+  for (const [i, { brand, to, origin }] of publish.entries()) {
     const path = `operator.publish[${i}]`
     if (published.has(brand))
       found.push({
@@ -28,12 +22,6 @@ export function checkChannels(
         remedy: 'publish each brand to one platform',
       })
     published.add(brand)
-    if (retry.first > retry.most)
-      found.push({
-        path: `${path}.retry`,
-        description: 'first is longer than most',
-        remedy: 'make first at most as long as most',
-      })
     found.push(...checkKafka(`${path}.to`, to))
     const destination = destinationOf(to, brand)
     const origins = destination === undefined ? undefined : (originsOf.get(destination) ?? new Map<string, string>())
@@ -75,12 +63,12 @@ export function checkChannels(
 }
 
 /** Returns a function that finds queues, topics and groups that were passed before. */
-function consumedChecker(): (path: string, from: ConsumedFrom, name: string) => readonly Conflict[] {
+function consumedChecker(): (path: string, from: ConsumedFrom, name: string) => readonly Fault[] {
   const consumed = new Set<string>()
   const groups = new Set<string>()
   return (path, from, name) => {
-    const found: Conflict[] = []
-    const source = from.is === 'amqp' ? `${from.amqp} ${from.queue ?? name}` : `${from.kafka} ${from.topic ?? name}`
+    const found: Fault[] = []
+    const source = from.is === 'amqp' ? `${from.url} ${from.queue ?? name}` : `${from.brokers} ${from.topic ?? name}`
     if (consumed.has(source))
       found.push({ path, description: 'is consumed already', remedy: 'name another queue or topic' })
     consumed.add(source)
@@ -100,13 +88,13 @@ function consumedChecker(): (path: string, from: ConsumedFrom, name: string) => 
 function destinationOf(to: PublishConfig['to'], brand: string): string | undefined {
   if (to.is === 'rest') return undefined
   return to.is === 'amqp'
-    ? `${to.amqp} ${to.exchange ?? ''} ${to.routing_key ?? defaultName(brand)}`
-    : `${to.kafka} ${to.topic ?? defaultName(brand)}`
+    ? `${to.url} ${to.exchange ?? ''} ${to.routingKey ?? defaultName(brand)}`
+    : `${to.brokers} ${to.topic ?? defaultName(brand)}`
 }
 
-function checkKafka(path: string, access: PublishConfig['to'] | ConsumedFrom): Conflict[] {
+function checkKafka(path: string, access: PublishConfig['to'] | ConsumedFrom): Fault[] {
   if (access.is !== 'kafka') return []
-  const found: Conflict[] = []
+  const found: Fault[] = []
   if ((access.username === undefined) !== (access.password === undefined))
     found.push({ path, description: 'has only one of username and password', remedy: 'set both, or neither' })
   const missing = missingPackage('@platformatic/kafka')

@@ -1,65 +1,61 @@
 import { placeAt, storeProblems } from '../brands/store-problems.ts'
 import { channels } from '../contract/endpoints.ts'
-import { checkAttributes } from './attributes-settings.ts'
+import { brandFaults, keyFaults, laneFaults, presentationFaults, retryFaults } from '../settings/contradictions.ts'
+import { checkAttributes } from './check-attributes.ts'
 import { checkChannels } from './check-channels.ts'
-import type { DevicesConfig } from './devices-table.ts'
 import { environmentName } from './environment-name.ts'
-import type { Problem } from './problem.ts'
-import { httpProblems, templateSettings } from './services/http-options.ts'
+import { httpProblems, templateSettings } from './http-options.ts'
+import type { Fault } from './problem.ts'
 import type { Config } from './table.ts'
 
 function ownLanes(platform: Config['platform'], channel: (typeof channels)[number]) {
   return (platform?.lanes ?? []).filter((lane) => lane.channel === channel && lane.to.is === 'own')
 }
 
-/** A rule for a service that does not exist never applies. The name of a module's service is not known here. */
-function presentationProblems({ services, presentation }: DevicesConfig, at: string, where: string): Problem[] {
-  const names = services.map(({ name }) => name)
-  if (services.some(({ is }) => is === 'module')) return []
-  return presentation.flatMap((rule, i) => {
-    const unknown = rule.services?.find((name) => !names.includes(name))
-    if (unknown === undefined) return []
-    const description = `no push service is named ${JSON.stringify(unknown)}`
-    return [{ path: `${at}.presentation[${i}].services`, where, description, remedy: `use one of ${names.join(', ')}` }]
-  })
-}
-
 /** Checks settings against each other: duplicate names and keys, and settings that contradict each other. */
-export function checkConsistency(config: Config, where: string, problems: Problem[]): void {
+export function checkConsistency(config: Config): readonly Fault[] {
+  const problems: Fault[] = []
   const { operator, platform } = config
   const refuseDuplicate = (path: string, description: string, values: readonly string[], remedy: string): void => {
     const duplicate = values.findIndex((value, i) => values.indexOf(value) < i)
-    if (duplicate >= 0) problems.push({ path: `${path}[${duplicate}]`, where, description, remedy })
+    if (duplicate >= 0) problems.push({ path: `${path}[${duplicate}]`, description, remedy })
   }
-  for (const [path, keys] of [
-    ['operator.keys', operator?.keys ?? []],
-    ['operator.admin_keys', operator?.admin_keys ?? []],
-    ['platform.keys', platform?.keys ?? []],
-  ] as const) {
-    refuseDuplicate(
-      path,
-      'another key has the same name',
-      keys.map(({ name }) => name),
-      'give each key its own name',
-    )
-    refuseDuplicate(
-      path,
-      'this key is listed twice',
-      keys.map(({ key }) => key),
-      'make another with: openssl rand -hex 24',
-    )
-  }
-  for (const [path, push, brandsOfPush] of [
-    ['operator.push', operator?.push, operator?.keys.flatMap((key) => key.brands)],
-    ['platform.own.push', platform?.own?.push, ownLanes(platform, 'push').map(({ brand }) => brand)],
+  problems.push(
+    ...keyFaults('operator.keys', operator?.keys ?? []),
+    ...keyFaults('operator.admin_keys', operator?.adminKeys ?? []),
+    ...keyFaults('platform.keys', platform?.keys ?? []),
+    ...(platform ? laneFaults(platform, 'platform.') : []),
+    ...retryFaults('operator.publish', operator?.publish ?? []),
+    ...retryFaults('operator.status.webhooks', operator?.status?.webhooks ?? []),
+  )
+  for (const [path, push, brandsOfPush, definedBy] of [
+    ['operator.push', operator?.push, operator?.keys.flatMap((key) => key.brands), 'the brands of operator.keys'],
+    [
+      'platform.own.push',
+      platform?.own?.push,
+      ownLanes(platform, 'push').map(({ brand }) => brand),
+      'the brands of lanes with to: own',
+    ],
   ] as const) {
     const brands = [...new Set(brandsOfPush)]
-    if (push?.is === 'http') problems.push(...httpProblems(push, 'user', { at: path, where, brands }))
+    if (push?.is === 'http') problems.push(...httpProblems(push, 'user', { at: path, brands }))
     for (const [i, service] of (push?.is === 'devices' ? push.devices.services : []).entries()) {
       const at = `${path}.devices.services[${i}]`
-      if (service.is === 'http') problems.push(...httpProblems(service, 'device', { at, where, brands: [] }))
+      if (service.is === 'http') problems.push(...httpProblems(service, 'device', { at, brands: [] }))
     }
-    if (push?.is === 'devices') problems.push(...presentationProblems(push.devices, `${path}.devices`, where))
+    if (push?.is !== 'devices') continue
+    const { services, presentation } = push.devices
+    // A module names its own service, which is not known here.
+    if (services.every(({ is }) => is !== 'module'))
+      problems.push(
+        ...presentationFaults(
+          `${path}.devices.presentation`,
+          presentation,
+          services.map(({ name }) => name ?? ''),
+        ),
+      )
+    for (const [i, service] of services.entries())
+      problems.push(...brandFaults(`${path}.devices.services[${i}].brands`, service.brands ?? [], brands, definedBy))
   }
   for (const channel of channels) {
     const path = `platform.own.${channel}`
@@ -67,14 +63,12 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     if (used && !platform?.own?.[channel])
       problems.push({
         path,
-        where,
         description: `is missing, but a lane delivers ${channel} messages with to: own`,
         remedy: `add ${path}, or write to: {provider: operator-api, …} in the lane`,
       })
     if (!used && platform?.own?.[channel])
       problems.push({
         path,
-        where,
         description: 'is not used by any lane',
         remedy: `write to: own in a lane with channel: ${channel}, or remove ${path}`,
       })
@@ -83,30 +77,13 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     if (scopes.includes('devices') && brands?.length !== 1)
       problems.push({
         path: `platform.keys[${i}].brands`,
-        where,
         description:
           'a key with the scope devices needs exactly one brand, because link and unlink do not name a brand',
         remedy: 'write brands: [1], and give each brand its own key',
       })
   }
-  for (const found of checkChannels(operator?.publish ?? [], platform?.device_links ?? [], platform?.intake ?? []))
-    problems.push({ where, ...found })
+  problems.push(...checkChannels(operator?.publish ?? [], platform?.deviceLinks ?? [], platform?.intake ?? []))
   const lanes = platform?.lanes ?? []
-  refuseDuplicate(
-    'platform.lanes',
-    'this brand and channel have a lane already',
-    lanes.map((lane) => `${lane.brand}/${lane.channel}`),
-    'keep one lane for each brand and channel',
-  )
-  for (const [i, { transactional }] of lanes.entries())
-    for (const [n, name] of transactional.keys.entries())
-      if (!platform?.keys.some((key) => key.name === name && key.scopes.includes('enqueue')))
-        problems.push({
-          path: `platform.lanes[${i}].transactional.keys[${n}]`,
-          where,
-          description: `no key with the scope enqueue is named ${JSON.stringify(name)}`,
-          remedy: 'write the name of such a key of platform.keys',
-        })
   const webhooks = operator?.status?.webhooks ?? []
   refuseDuplicate(
     'operator.status.webhooks',
@@ -115,10 +92,9 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     'send the statuses of each brand to one platform',
   )
   for (const [i, { to, status }] of lanes.entries()) {
-    if (status.poll !== undefined && to.is !== 'operator-api')
+    if (status.pollMs !== undefined && to.is !== 'operator-api')
       problems.push({
         path: `platform.lanes[${i}].status.poll`,
-        where,
         description: 'only an operator can be polled, and the lane has a module',
         remedy: 'remove poll, or write to: {provider: operator-api, …}',
       })
@@ -132,14 +108,21 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     })),
   ]
   for (const { path, to } of authenticated) {
-    if (to && to.api_key === undefined && to.auth === undefined)
+    if (to && to.apiKey === undefined && to.auth === undefined)
       problems.push({
         path: `${path}.api_key`,
-        where,
         description: 'missing; expected the API key that the other side issued, or auth',
         remedy: `add it to the file, or set ${environmentName(`${path}.api_key`)}`,
       })
   }
+  const brandsOfKeys = operator?.keys.flatMap((key) => key.brands) ?? []
+  const brandsOfLanes = lanes.map(({ brand }) => brand)
+  for (const [i, { brand }] of webhooks.entries()) {
+    const path = `operator.status.webhooks[${i}].brand`
+    problems.push(...brandFaults(path, [brand], brandsOfKeys, 'the brands of operator.keys'))
+  }
+  for (const [i, { brands = [] }] of (platform?.intake ?? []).entries())
+    problems.push(...brandFaults(`platform.intake[${i}].brands`, brands, brandsOfLanes, 'the brands of lanes'))
   const compared = (platform?.reconciliation ?? []).flatMap(({ brand, fields }, i) =>
     fields.map((field) => ({ i, list: `${brand}/${field}` })),
   )
@@ -147,7 +130,6 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     if (compared.findIndex((each) => each.list === list) < n)
       problems.push({
         path: `platform.reconciliation[${i}].fields`,
-        where,
         description: `${list} is compared already`,
         remedy: 'compare each field of a brand with one operator',
       })
@@ -155,22 +137,9 @@ export function checkConsistency(config: Config, where: string, problems: Proble
   for (const [i, { to }] of webhooks.entries())
     if (to.is === 'template') {
       const at = `operator.status.webhooks[${i}].to`
-      problems.push(...httpProblems(templateSettings(to), 'status', { at, where, brands: [] }))
+      problems.push(...httpProblems(templateSettings(to), 'status', { at, brands: [] }))
     }
-  const retries = [
-    ...lanes.map(({ retry }, i) => ({ path: `platform.lanes[${i}].retry`, retry })),
-    ...webhooks.map(({ retry }, i) => ({ path: `operator.status.webhooks[${i}].retry`, retry })),
-  ]
-  for (const { path, retry } of retries) {
-    if (retry.first > retry.most)
-      problems.push({
-        path,
-        where,
-        description: 'first is longer than most',
-        remedy: 'make first at most as long as most',
-      })
-  }
-  if (operator) checkAttributes(operator, where, problems)
+  if (operator) problems.push(...checkAttributes(operator))
   for (const [path, side] of [
     ['operator', operator],
     ['platform.own', platform?.own],
@@ -178,7 +147,6 @@ export function checkConsistency(config: Config, where: string, problems: Proble
     if (side?.status?.receipts !== undefined && !side.app)
       problems.push({
         path: `${path}.status.receipts`,
-        where,
         description: `needs ${path}.app, whose secrets make the receipt tokens`,
         remedy: 'add app: {secrets: […], origins: [the site of the service worker]}',
       })
@@ -192,11 +160,10 @@ export function checkConsistency(config: Config, where: string, problems: Proble
       if (operator && placeAt(url) === placeAt(operator.store))
         problems.push({
           path,
-          where,
           description: 'is the same as operator.store',
           remedy: 'give each side its own store',
         })
-    problems.push(...storeProblems(platform, 'platform.').map((problem) => ({ where, ...problem })))
+    problems.push(...storeProblems(platform, 'platform.').map((problem) => ({ ...problem })))
   }
   const ports = [
     { path: 'operator.port', ...operator },
@@ -207,6 +174,7 @@ export function checkConsistency(config: Config, where: string, problems: Proble
   for (const [i, { path, host, port }] of ports.entries()) {
     const taken = ports.slice(0, i).find((other) => other.port === port && other.host === host)
     if (port && taken)
-      problems.push({ path, where, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
+      problems.push({ path, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
+  return problems
 }

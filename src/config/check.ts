@@ -1,9 +1,18 @@
-import { maskAddress } from './address.ts'
+import { maskAddress } from '../runtime/address.ts'
+import {
+  type Group,
+  type Leaf,
+  type List,
+  optionName,
+  type Setting,
+  type Settings,
+  type ValueOf,
+  type Variants,
+} from '../runtime/setting.ts'
 import { environmentName } from './environment-name.ts'
 import { closestName, type Problem } from './problem.ts'
 import { emptyMap, type Origin, type Raw } from './raw.ts'
 import { readJson } from './read-json.ts'
-import type { Group, Leaf, List, Setting, Settings, ValueOf, Variants } from './setting.ts'
 
 /**
  * Parses and validates a setting. Errors are appended to `problems`; the returned value is valid only if none were.
@@ -67,7 +76,8 @@ function checkList(setting: List<Setting>, raw: Raw | undefined, at: Place): unk
   if (raw !== undefined && raw.type !== 'list' && !setting.allowSingle)
     return wrong(setting, raw, at, `expected a list, found ${nameOf(raw)}`)
   const items = raw === undefined ? [] : raw.type === 'list' ? raw.items : [raw]
-  if (items.length < (setting.minItems ?? 0)) return missing(setting, at, `a list of at least ${setting.minItems}`)
+  if (items.length < (setting.minItems ?? 0))
+    return missing(setting, at, `a list with at least ${setting.minItems} item${setting.minItems === 1 ? '' : 's'}`)
   return items.map((item, i) => checkAny(setting.of, item, { ...at, path: `${at.path}[${i}]`, parent: item.origin }))
 }
 
@@ -94,7 +104,7 @@ function checkSettings(settings: Settings, raw: Raw & { type: 'map' }, at: Place
     const entry = raw.entries.get(name)
     const parent = entry?.origin ?? at.parent
     const value = checkAny(setting, entry?.value, { ...at, path: join(at.path, name), parent })
-    if (value !== undefined) values[name] = value
+    if (value !== undefined) values[optionName(name, setting)] = value
   }
   return values
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { holdsSecret, type Setting, type Settings } from '../runtime/setting.ts'
 import { environmentName } from './environment-name.ts'
 import { closestName, type Problem } from './problem.ts'
 import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
-import { holdsSecret, type Setting, type Settings } from './setting.ts'
 
 /** Variables that are not settings: the path of the file, and the defaults of options such as --url and --key. */
 const others = ['BELLWIRE_CONFIG', 'BELLWIRE_URL', 'BELLWIRE_KEY', 'BELLWIRE_OTHER_URL', 'BELLWIRE_OTHER_KEY']
@@ -35,11 +35,11 @@ export function applyEnvironment(raw: Raw, table: Setting, env: NodeJS.ProcessEn
     seen.set(path.join('.'), name)
     if (other !== undefined) {
       const description = `${other} sets the same setting`
-      problems.push({ path: path.join('.'), where: name, description, remedy: 'set only one of them' })
+      problems.push({ path: written(path), where: name, description, remedy: 'set only one of them' })
       continue
     }
     const value = fromFile ? readSecret(name, text, problems) : text
-    if (value !== undefined) raw = setAt(raw, path, parseValue(setting, value, name, problems), name, problems)
+    if (value !== undefined) raw = setAt(raw, path, parseValue(setting, value, name, problems), name, problems, path)
   }
   return raw
 }
@@ -118,7 +118,11 @@ function readSecret(name: string, file: string, problems: Problem[]): string | u
   }
 }
 
-function setAt(into: Raw, path: Path, value: Raw, name: string, problems: Problem[]): Raw {
+/** @example written(['operator', 'keys', 0, 'key']) // 'operator.keys[0].key' */
+const written = (path: Path): string =>
+  path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
+
+function setAt(into: Raw, path: Path, value: Raw, name: string, problems: Problem[], whole: Path): Raw {
   const [step, ...rest] = path
   if (step === undefined) return value
   const origin = value.origin
@@ -127,19 +131,19 @@ function setAt(into: Raw, path: Path, value: Raw, name: string, problems: Proble
     const before = list.items[step]
     if (step > list.items.length)
       problems.push({
-        path: path.join('.'),
+        path: written(whole),
         where: name,
         description: `the index ${step} leaves a gap: the list has ${list.items.length} items`,
         remedy: 'number the items from 0 without gaps',
       })
-    else list.items[step] = setAt(before ?? emptyMap(origin), rest, value, name, problems)
+    else list.items[step] = setAt(before ?? emptyMap(origin), rest, value, name, problems, whole)
     return list
   }
   const map = into.type === 'map' ? into : emptyMap(origin)
   const before = map.entries.get(step)
   map.entries.set(step, {
     origin: before?.origin ?? origin,
-    value: setAt(before?.value ?? emptyMap(origin), rest, value, name, problems),
+    value: setAt(before?.value ?? emptyMap(origin), rest, value, name, problems, whole),
   })
   return map
 }

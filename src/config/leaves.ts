@@ -1,4 +1,4 @@
-import type { Leaf, Setting, Settings } from './setting.ts'
+import { type Leaf, optionName, type Setting, type Settings } from '../runtime/setting.ts'
 
 /** One value of the validated configuration, with its path and its setting. */
 export interface ConfiguredValue {
@@ -33,6 +33,6 @@ export function leavesOf(setting: Setting, value: unknown, path = ''): readonly 
 
 function leavesWithin(settings: Settings, values: Record<string, unknown>, path: string): readonly ConfiguredValue[] {
   return Object.entries(settings).flatMap(([name, setting]) =>
-    leavesOf(setting, values[name], path === '' ? name : `${path}.${name}`),
+    leavesOf(setting, values[optionName(name, setting)], path === '' ? name : `${path}.${name}`),
   )
 }

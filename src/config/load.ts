@@ -3,10 +3,10 @@ import { basename, dirname, resolve } from 'node:path'
 import { check } from './check.ts'
 import { checkConsistency } from './check-consistency.ts'
 import { applyEnvironment } from './environment.ts'
-import { ConfigError, type Problem } from './problem.ts'
+import { ConfigError, type Fault, type Problem } from './problem.ts'
 import { applyProfiles } from './profiles/apply-profiles.ts'
 import { checkProfiles } from './profiles/check-profiles.ts'
-import { emptyMap, type Raw } from './raw.ts'
+import { emptyMap, placeOf, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
 import { risksOf } from './risks.ts'
 import { type Config, table } from './table.ts'
@@ -34,17 +34,8 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
   if (problems.length > known) throw new ConfigError(problems)
   const config = check(table, raw, '', problems)
   if (problems.length === 0) {
-    const where = basename(written.origin.where)
-    checkConsistency(config, where, problems)
-    problems.push(...checkProfiles(config, profiled, where))
-    for (const { risk, path, description, remedy } of risksOf(config))
-      if (!config.accept_risks.includes(risk))
-        problems.push({
-          path,
-          where,
-          description,
-          remedy: `${remedy}, or accept the risk with accept_risks: [${risk}]`,
-        })
+    const faults = [...checkConsistency(config), ...checkProfiles(config, profiled), ...refusedRisks(config)]
+    problems.push(...faults.map((fault) => ({ ...fault, where: placeOf(raw, fault.path) })))
   }
   if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => lineOf(a) - lineOf(b)))
   return freeze(config)
@@ -75,6 +66,16 @@ async function readConfigFile(
       })
     return emptyMap({ where: '', base })
   }
+}
+
+function refusedRisks(config: Config): readonly Fault[] {
+  return risksOf(config)
+    .filter(({ risk }) => !config.acceptRisks.includes(risk))
+    .map(({ risk, path, description, remedy }) => ({
+      path,
+      description,
+      remedy: `${remedy}, or accept the risk with accept_risks: [${risk}]`,
+    }))
 }
 
 /** The line of a problem in the file; 0 for problems from elsewhere, so that they come first. */

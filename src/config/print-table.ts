@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Setting, Settings } from './setting.ts'
+import type { Setting, Settings } from '../runtime/setting.ts'
 import { chapters, type Section } from './settings-sections.ts'
 import { table } from './table.ts'
 

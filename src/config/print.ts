@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
-import { hidden, maskAddress, secretsInAddress } from './address.ts'
+import { hidden, maskAddress, secretsInAddress } from '../runtime/address.ts'
+import { optionName, type Setting, type Settings } from '../runtime/setting.ts'
 import { leavesOf } from './leaves.ts'
-import type { Setting, Settings } from './setting.ts'
 import { type Config, table } from './table.ts'
 
 /** The effective configuration as an object: defaults filled in, secrets masked. printConfig() returns it as YAML. */
@@ -53,6 +53,7 @@ function redactJson(value: unknown, name = ''): unknown {
 
 function redactAll(settings: Settings, values: Record<string, unknown>): object {
   const shown: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(values)) shown[name] = redact(settings[name] as Setting, value)
+  for (const [name, setting] of Object.entries(settings))
+    shown[name] = redact(setting, values[optionName(name, setting)])
   return shown
 }

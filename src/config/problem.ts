@@ -1,2 +1,2 @@
 export { closestName } from '../runtime/closest-name.ts'
-export { ConfigError, type Problem } from '../runtime/problem.ts'
+export { ConfigError, type Fault, type Problem } from '../runtime/problem.ts'

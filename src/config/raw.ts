@@ -21,3 +21,20 @@ export interface Entry {
 export function emptyMap(origin: Origin): Raw & { type: 'map' } {
   return { type: 'map', entries: new Map(), origin }
 }
+
+/**
+ * The place of a setting, or of the innermost setting around it that is written.
+ *
+ * @param path 'platform.lanes[0].max'
+ */
+export function placeOf(raw: Raw, path: string): string {
+  let place = raw.origin.where
+  let inner: Raw | undefined = raw
+  for (const step of path.match(/[^.[\]]+/g) ?? []) {
+    const entry: Entry | undefined = inner?.type === 'map' ? inner.entries.get(step) : undefined
+    inner = inner?.type === 'list' ? inner.items[Number(step)] : entry?.value
+    if (inner === undefined) break
+    place = (entry ?? inner).origin.where
+  }
+  return place
+}

@@ -1,11 +1,11 @@
 // Risky settings: valid, but they make an attack possible. They are refused unless `accept_risks` names the risk.
 
-import { clearTextHost, isThisMachine, secretsInAddress } from './address.ts'
+import { clearTextHost, isThisMachine, secretsInAddress } from '../runtime/address.ts'
 import { type ConfiguredValue, leavesOf } from './leaves.ts'
 import { type Config, table } from './table.ts'
 
 export interface Risk {
-  readonly risk: Config['accept_risks'][number]
+  readonly risk: Config['acceptRisks'][number]
   readonly path: string
   readonly description: string
   readonly remedy: string

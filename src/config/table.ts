@@ -1,9 +1,9 @@
 // The table of all settings: the source of validation, defaults, environment variables, printing and docs/settings.md.
 
-import { oneOf } from './kinds.ts'
-import { operator } from './operator-table.ts'
-import { platform } from './platform-table.ts'
-import { group, list, type ValueOf } from './setting.ts'
+import { oneOf } from '../runtime/kinds.ts'
+import { group, list, type ValueOf } from '../runtime/setting.ts'
+import { operator } from '../settings/operator.ts'
+import { platform } from '../settings/platform.ts'
 
 const log = group(
   { help: 'The log, on standard output.' },

@@ -5,10 +5,11 @@ import type { PushOptions } from '../delivery/compose.ts'
 import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { Publishing } from '../devices/outbox.ts'
-import { devicesPerUser } from '../devices/registry.ts'
 import type { AccessKey } from '../http/access.ts'
-import { type BodyLimits, bodyLimits } from '../http/request-bodies.ts'
+import type { BodyLimits } from '../http/request-bodies.ts'
 import type { Provider } from '../providers/provider.ts'
+import { defaultsOf } from '../runtime/setting.ts'
+import { operator } from '../settings/operator.ts'
 import type { StatusOptions } from './statuses.ts'
 
 /** An API key of §5. Several may be valid at once, for rotation. Each gives access to its own brands only (row 31). */
@@ -95,16 +96,7 @@ export interface OperatorOptions {
   readonly limits?: Partial<OperatorLimits>
 }
 
-export const deviceLimits: DeviceLimits = { app: 20, services: devicesPerUser, appPerMinute: 10 }
-
-export const operatorLimits: OperatorLimits = {
-  ...bodyLimits,
-  bodyBytes: 16 * 1024 * 1024,
-  batchMax: 10_000,
-  answerBudgetMs: 20_000,
-  inProgress: 50_000,
-  providerConcurrency: 100,
-  providerTimeoutMs: 15_000,
-}
-
-export const reconciliationLimits: ReconciliationLimits = { streams: 9, stallMs: 30_000, streamMs: 30 * 60_000 }
+const { device_limits, limits, reconciliation } = operator.settings
+export const deviceLimits: DeviceLimits = defaultsOf(device_limits.settings)
+export const operatorLimits: OperatorLimits = defaultsOf(limits.settings)
+export const reconciliationLimits: ReconciliationLimits = defaultsOf(reconciliation.settings)

@@ -25,7 +25,9 @@ import { forgetRuns } from '../reconcile/retention.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import { metrics } from '../runtime/metrics.ts'
 import { keptByDefaultMs } from '../runtime/retention.ts'
+import { defaultsOf } from '../runtime/setting.ts'
 import { atMost } from '../runtime/within.ts'
+import { laneSettings } from '../settings/platform.ts'
 import { appStatusRoute, receiptRoute } from '../status/app-routes.ts'
 import { providerReceiptRoute } from '../status/provider-receipts.ts'
 import { measureStores } from '../store/measure-stores.ts'
@@ -240,7 +242,8 @@ function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: Platfo
   return [...named, ...linked, ...keys.flatMap((key) => key.brands ?? [])]
 }
 
-const laneDefaults = { max: 500, bytes: 4 * 1024 * 1024, spanMs: 200, concurrency: 4, timeoutMs: 30_000 }
+const laneDefaults = defaultsOf(laneSettings)
+const retryDefaults = defaultsOf(laneSettings.retry.settings)
 
 type LaneWithProvider = Omit<LaneOptions, 'provider'> & { readonly provider: Exclude<LaneOptions['provider'], 'own'> }
 
@@ -290,10 +293,10 @@ export function deliverLane(queue: Lanes, options: LaneOptions, providers: Provi
     concurrency: options.concurrency ?? laneDefaults.concurrency,
     ...(options.perSecond !== undefined && { perSecond: options.perSecond }),
     timeoutMs,
-    keepFailed: options.failedActions ?? true,
+    keepFailed: options.failedActions ?? laneDefaults.failedActions,
     retry: {
-      firstMs: options.retry?.firstMs ?? 1_000,
-      mostMs: options.retry?.mostMs ?? 300_000,
+      firstMs: options.retry?.firstMs ?? retryDefaults.firstMs,
+      mostMs: options.retry?.mostMs ?? retryDefaults.mostMs,
       ...(options.retry?.attempts !== undefined && { attempts: options.retry.attempts }),
     },
   }

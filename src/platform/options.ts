@@ -12,6 +12,8 @@ import type { BodyLimits } from '../http/request-bodies.ts'
 import type { LaneShape } from '../providers/operator-api.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import type { ReconciliationOptions } from '../reconcile/options.ts'
+import { defaultsOf } from '../runtime/setting.ts'
+import { providerLimits } from '../settings/delivery.ts'
 import type { ProviderReceipts } from '../status/provider-receipts.ts'
 
 /** The lane of a brand and channel: the provider of its messages, and its batches (§4.1 rule 3, §8.2). */
@@ -90,8 +92,7 @@ export const appDevices = { app: 20, appPerMinute: 10 }
 export const ownDeliveryLimits = {
   answerBudgetMs: 30_000,
   inProgress: 100_000,
-  providerConcurrency: 100,
-  providerTimeoutMs: 15_000,
+  ...defaultsOf(providerLimits),
 }
 
 /** A queue or topic with one activity request record in each message. */

@@ -8,9 +8,10 @@ import { shortened } from '../contract/storable.ts'
 import { type AddressOptions, createCaller } from '../http-client/caller.ts'
 import type { Exchanged } from '../http-client/exchange.ts'
 import { TokenError } from '../http-client/oauth2.ts'
+import { anything, checkOptions } from '../runtime/check-options.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
-import { checkOptions, type Form, textForm, urlForm } from '../runtime/forms.ts'
+import { text, url } from '../runtime/kinds.ts'
 import { checkOperator } from './check-operator.ts'
 import { messageOf } from './lost.ts'
 import type { Channel, Message, Provider, SendContext } from './provider.ts'
@@ -51,15 +52,19 @@ const mostAnswerBytes = { single: 1024 * 1024, batch: 64 * 1024 * 1024 }
  * }
  */
 export function operatorApi(options: OperatorApiOptions): (lane: LaneShape) => Provider {
-  checkOptions('operatorApi', ({ required }) => {
-    required('url', options.url, urlForm)
-    if (options.auth === undefined || options.apiKey !== undefined) required('apiKey', options.apiKey, apiKeyForm)
-  })
+  const { auth, apiKey } = options
+  const key = text({ help: '', secret: true, ...(auth !== undefined && apiKey === undefined && { optional: true }) })
+  checkOptions('operatorApi', options, { ...connectionChecks, url: url({ help: '' }), apiKey: key, connect: anything })
   return (lane) => createOperatorApi(options, lane)
 }
 
-/** The operator determines the format of its key: any text is valid. */
-const apiKeyForm: Form = { ...textForm, secret: true }
+const connectionChecks = {
+  auth: anything,
+  proxy: anything,
+  ca: anything,
+  clientCertificate: anything,
+  clientKey: anything,
+}
 
 /**
  * Sends the text of each message unchanged, alone or joined into a batch, and reads the answer by the rules of §7. The requests

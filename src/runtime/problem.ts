@@ -8,6 +8,9 @@ export interface Problem {
   readonly remedy?: string
 }
 
+/** A problem whose place follows from its path. */
+export type Fault = Omit<Problem, 'where'>
+
 /** All problems of a configuration at once. */
 export class ConfigError extends Error {
   readonly problems: readonly Problem[]

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { check } from '../../src/config/check.ts'
 import { deviceSource } from '../../src/config/compose/services/device-source.ts'
-import { devices } from '../../src/config/devices-table.ts'
 import type { Problem } from '../../src/config/problem.ts'
 import { readYaml } from '../../src/config/read-yaml.ts'
+import { devices } from '../../src/settings/devices.ts'
 import { temporary } from '../support/sides.ts'
 
 function read(yaml: string, base = '/') {

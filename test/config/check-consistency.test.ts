@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkConsistency } from '../../src/config/check-consistency.ts'
-import type { Problem } from '../../src/config/problem.ts'
+import type { Fault } from '../../src/config/problem.ts'
 import type { Config } from '../../src/config/table.ts'
 
 test("an operator's key on the platform needs exactly one brand if it has the scope devices", () => {
-  const problemsOf = (brands?: string[], scopes = ['devices']): Problem[] => {
-    const problems: Problem[] = []
+  const problemsOf = (brands?: string[], scopes = ['devices']): readonly Fault[] => {
     const keys = [{ name: 'operator', key: 'a-key-of-16-chars', scopes, ...(brands && { brands }) }]
-    checkConsistency({ platform: { keys, lanes: [] } } as unknown as Config, 'bellwire.yaml', problems)
-    return problems
+    return checkConsistency({ platform: { keys, lanes: [] } } as unknown as Config)
   }
   assert.deepEqual(problemsOf(['1']), [])
   assert.deepEqual(problemsOf(undefined, ['read']), [])
@@ -21,11 +19,9 @@ test("an operator's key on the platform needs exactly one brand if it has the sc
 })
 
 test('a presentation for a push service that does not exist is refused', () => {
-  const problemsOf = (services: object[], named: string[]): Problem[] => {
-    const problems: Problem[] = []
+  const problemsOf = (services: object[], named: string[]): readonly Fault[] => {
     const push = { is: 'devices', devices: { services, presentation: [{ services: named }] } }
-    checkConsistency({ operator: { keys: [], attributes: [], push } } as unknown as Config, 'bellwire.yaml', problems)
-    return problems
+    return checkConsistency({ operator: { keys: [], attributes: [], push } } as unknown as Config)
   }
   const fcm = { is: 'fcm', name: 'fcm' }
   assert.deepEqual(problemsOf([fcm], ['fcm']), [])
@@ -37,11 +33,9 @@ test('a presentation for a push service that does not exist is refused', () => {
 
 test('the keys of transactional messages are keys of the platform that may enqueue', () => {
   const key = { name: 'login', key: 'a-key-of-16-chars', scopes: ['enqueue'] }
-  const problemsOf = (keys: object[]): Problem[] => {
-    const problems: Problem[] = []
-    const lane = { to: {}, status: {}, retry: { first: 1, most: 2 }, transactional: { keys: ['login'] } }
-    checkConsistency({ platform: { keys, lanes: [lane] } } as unknown as Config, 'bellwire.yaml', problems)
-    return problems
+  const problemsOf = (keys: object[]): readonly Fault[] => {
+    const lane = { to: {}, status: {}, retry: { firstMs: 1, mostMs: 2 }, transactional: { keys: ['login'] } }
+    return checkConsistency({ platform: { keys, lanes: [lane] } } as unknown as Config)
   }
   assert.deepEqual(problemsOf([key]), [])
   for (const keys of [[], [{ ...key, name: 'crm' }], [{ ...key, scopes: ['read'] }]]) {

@@ -110,8 +110,8 @@ test('contradictory settings are refused', async (t) => {
   assert.deepEqual(
     error.problems.map(({ path, description }) => `${path}: ${description}`),
     [
+      'operator.publish[1].retry: the first backoff is longer than the longest',
       'operator.publish[1]: brand 1 is published already',
-      'operator.publish[1].retry: first is longer than most',
       'operator.publish[2].to: has only one of username and password',
       'platform.device_links[0]: needs either brand or origins',
       'platform.device_links[2]: is consumed already',

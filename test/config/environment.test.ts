@@ -23,7 +23,7 @@ test('a variable named after the path of a setting overrides it', async (t) => {
     BELLWIRE_LOG_LEVEL: 'debug',
   })
   assert.equal(operator?.port, 8080)
-  assert.equal(operator.limits.answer_budget, 5000)
+  assert.equal(operator.limits.answerBudgetMs, 5000)
   assert.equal(platform?.store, 'postgres://localhost/bellwire')
   assert.equal(log.level, 'debug')
 })

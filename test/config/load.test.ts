@@ -28,11 +28,11 @@ test('a configuration is read with its defaults, in milliseconds and bytes, and 
   const { operator, platform, log } = await load(t, complete)
   assert.equal(operator?.port, 7101)
   assert.equal(operator.host, '127.0.0.1')
-  assert.equal(operator.limits.body, 16 * 1024 * 1024)
-  assert.equal(operator.limits.answer_budget, 20_000)
+  assert.equal(operator.limits.bodyBytes, 16 * 1024 * 1024)
+  assert.equal(operator.limits.answerBudgetMs, 20_000)
   assert.deepEqual(operator.suppression, { is: 'none' })
   assert.equal(operator.push, undefined)
-  assert.equal(platform?.lanes[0]?.retry.most, 300_000)
+  assert.equal(platform?.lanes[0]?.retry.mostMs, 300_000)
   assert.equal(log.level, 'info')
   assert.throws(() => Object.assign(operator.limits, { body: 1 }), TypeError)
 })
@@ -148,7 +148,7 @@ test('settings that contradict each other are refused', async (t) => {
   )
   assert.deepEqual(
     problems.map(({ path }) => path),
-    ['platform.lanes[2]', 'platform.lanes[2].retry', 'platform.store', 'platform.port'],
+    ['platform.port', 'platform.store', 'platform.lanes[2]', 'platform.lanes[2].retry'],
   )
 })
 
@@ -219,7 +219,7 @@ test('the effective configuration is printed without secrets, in a form that can
     t,
     printed.replaceAll('"********"', () => `another-key-00000000000${++keys}`),
   )
-  assert.equal(reloaded.operator?.limits.answer_budget, 20_000)
+  assert.equal(reloaded.operator?.limits.answerBudgetMs, 20_000)
   assert.deepEqual(reloaded.operator?.suppression, { is: 'none' })
   assert.equal(reloaded.platform?.lanes.length, 2)
 })
@@ -306,7 +306,7 @@ test('every kind of address refuses the parts that would be dropped, and keeps t
     )
   const attributes = '[{http: "https://host.example/list/?next=/a/", fields: [blocked]}]'
   const config = await load(t, `${operator}  attributes: ${attributes}`)
-  assert.partialDeepStrictEqual(config.operator?.attributes, [{ http: 'https://host.example/list/?next=/a/' }])
+  assert.partialDeepStrictEqual(config.operator?.attributes, [{ url: 'https://host.example/list/?next=/a/' }])
 })
 
 test('secretsOf() lists every secret for the log', async (t) => {

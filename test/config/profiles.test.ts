@@ -101,13 +101,13 @@ test('the profile of an operator has its limits and no secret', async (t) => {
 test('a lane gets its settings from the profile, and keeps within it', async (t) => {
   const [only] = await lanesOf(t, await profileOf(t), lane())
   assert.partialDeepStrictEqual(only, {
-    to: { is: 'operator-api', url: 'https://operator.example/api', api_key: keyOne },
+    to: { is: 'operator-api', url: 'https://operator.example/api', apiKey: keyOne },
     mode: 'batch',
     max: 200,
     bytes: 1024 ** 2,
     concurrency: 4,
-    per_second: 60,
-    timeout: 40_000,
+    perSecond: 60,
+    timeoutMs: 40_000,
   })
 })
 
@@ -120,13 +120,13 @@ test("a profile lowers the platform's defaults, but does not raise them", async 
     answer_within_ms: 5,
   }
   const [only] = await lanesOf(t, profile, lane('', keyTwo, 3))
-  assert.partialDeepStrictEqual(only, { max: 500, bytes: 4 * 1024 ** 2, concurrency: 4, timeout: 30_000 })
-  assert.equal(only?.per_second, undefined, 'the key has no rate')
+  assert.partialDeepStrictEqual(only, { max: 500, bytes: 4 * 1024 ** 2, concurrency: 4, timeoutMs: 30_000 })
+  assert.equal(only?.perSecond, undefined, 'the key has no rate')
 })
 
 test('the lanes of a key share its rate, after those that have a rate of their own', async (t) => {
   const profile = await profileOf(t)
-  const rates = async (...lanes: string[]) => (await lanesOf(t, profile, ...lanes)).map((each) => each.per_second)
+  const rates = async (...lanes: string[]) => (await lanesOf(t, profile, ...lanes)).map((each) => each.perSecond)
   const four = (['push', 'site'] as const).flatMap((channel) => [1, 2].map((brand) => ({ channel, brand })))
   assert.deepEqual(await rates(...four.map(({ channel, brand }) => lane('', keyOne, brand, channel))), [25, 25, 25, 25])
   const [first, ...others] = four.map(({ channel, brand }, i) =>
@@ -233,7 +233,7 @@ test('bellwire operator profile prints the profile or writes it to a file', asyn
   assert.equal(printed.code, 0, printed.err)
   assert.ok(!printed.out.includes(keyOne))
   const [only] = await lanesOf(t, printed.out, lane())
-  assert.equal(only?.per_second, 60)
+  assert.equal(only?.perSecond, 60)
   assert.equal((await run(t, ['operator', '--config', config, 'profile', '--out', out])).code, 0)
   assert.deepEqual(JSON.parse(await readFile(out, 'utf8')).keys, JSON.parse(printed.out).keys)
   await writeFile(config, operatorFile.replace(/ {2}public_url.*\n/, ''))

@@ -4,10 +4,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { clearTextHost } from '../../src/config/address.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { ConfigError } from '../../src/config/problem.ts'
 import { isExampleKey } from '../../src/config/risks.ts'
+import { clearTextHost } from '../../src/runtime/address.ts'
 import { temporary } from '../support/sides.ts'
 
 const operator = `

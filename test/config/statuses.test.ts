@@ -17,7 +17,7 @@ async function load(t: TestContext, status: string) {
     file,
     `
 operator:
-  keys: [{name: platform, key: operator-key-000000000001, brands: [1, 2]}]
+  keys: [{name: platform, key: operator-key-000000000001, brands: [1, 2, 3]}]
   suppression: none
   status: ${status}
 `,
@@ -80,7 +80,7 @@ platform:
   }
   await assert.rejects(platformOf(''), /platform\.own\.status\.receipts: needs platform\.own\.app/)
   const config = await platformOf('app: {secrets: [a-secret-of-the-app-that-is-32-characters]}')
-  assert.deepEqual(config.own?.status.receipts_from[0]?.rules, [{ at: '/type', equals: 'opened', status: 'opened' }])
+  assert.deepEqual(config.own?.status.receiptsFrom[0]?.rules, [{ at: '/type', equals: 'opened', status: 'opened' }])
 })
 
 test('without the section no statuses are recorded', async (t) => {
@@ -100,7 +100,7 @@ test('a wrong secret, a second webhook of a brand, a wrong backoff and clear tex
     'operator.status.webhooks[1]: the statuses of this brand are sent already',
   ])
   assert.deepEqual(await problemsOf(t, `{webhooks: [{brand: 1, ${to}, retry: {first: 2min, most: 1s}}]}`), [
-    'operator.status.webhooks[0].retry: first is longer than most',
+    'operator.status.webhooks[0].retry: the first backoff is longer than the longest',
   ])
   assert.deepEqual(
     await problemsOf(t, "{webhooks: [{brand: 1, to: {template: 'https://a.example/', body: {a: '{{stats}}'}}}]}"),

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Parser } from '@asyncapi/parser'
-import { defaultName } from '../../src/config/device-channels-settings.ts'
-import { defaultIntakeName } from '../../src/config/intake-settings.ts'
 import { asyncApi } from '../../src/contract/documents/async-api.ts'
 import { platformOperations } from '../../src/contract/documents/interface-operations.ts'
 import { openApi } from '../../src/contract/documents/open-api.ts'
 import { deviceMessageType, deviceMessageTypeName } from '../../src/contract/endpoints.ts'
+import { defaultName } from '../../src/settings/device-channels.ts'
+import { defaultIntakeName } from '../../src/settings/intake.ts'
 import { type Answer, get, startOperator, startPlatform } from '../support/sides.ts'
 
 const start = {

@@ -48,18 +48,18 @@ test('all problems of the operator options are reported at once, without secrets
     'store',
     'keys[0].name',
     'keys[0].key',
-    'keys[1].brands[0]',
-    'keys[2]',
-    'keys[2]',
     'keys[0].brands',
+    'keys[1].brands[0]',
     'adminKeys[0].scopes[0]',
-    'attributes',
+    'reconciliation.streams',
     'app.secrets[0]',
     'app.origins[0]',
     'keptMs',
     'limits.provider_timeout',
     'limits.batchMax',
-    'reconciliation.streams',
+    'keys[2]',
+    'keys[2]',
+    'attributes',
   ])
   assert.match(message, /limits\.batchMax: expected a whole number from 1 to 100000, found 0/)
   assert.doesNotMatch(message, /canary/)
@@ -84,10 +84,10 @@ test('all problems of the platform options are reported at once', () => {
     'keys[0].scopes',
     'lanes[0].max',
     'lanes[0].retry.attempts',
-    'lanes[0].retry',
     'lanes[1].mode',
     'lanes[1].provider',
     'lanes[1]',
+    'lanes[0].retry',
   ])
 })
 
@@ -100,7 +100,12 @@ test('a misspelt option is refused at every level, with the name that was meant'
     () => createOperator({ ...operator, limits: { batchMac: 10 } } as never),
     () => createOperator({ ...operator, deviceLimits: { ap: 1 } } as never),
     () => createOperator({ ...operator, app: { secrets: ['a'.repeat(16) + 'b'.repeat(16)], origin: [] } } as never),
-    () => createOperator({ ...operator, suppression: { exempt: { activites: ['7'] } }, attributes: {} } as never),
+    () =>
+      createOperator({
+        ...operator,
+        suppression: { exempt: { activites: ['7'] } },
+        attributes: { among() {} },
+      } as never),
     () => createOperator({ ...operator, content: { titel: '/title' } } as never),
     () => createPlatform({ ...platform, lane: [] } as never),
     () => createPlatform({ ...platform, keys: [{ ...platform.keys[0], brand: ['1'] }] } as never),

@@ -13,7 +13,7 @@ export async function askPreparation(
   const normal = await askFor(user ?? users?.normal, 'A test user who can receive messages on all channels: ')
   const blocked = await askFor(blockedUser ?? users?.blocked, 'A test user who is blocked (Enter: none): ')
   const deviceless = await askFor(
-    userWithoutDevice ?? users?.without_device,
+    userWithoutDevice ?? users?.withoutDevice,
     'A test user without a device (Enter: none): ',
   )
   return {

@@ -30,7 +30,7 @@ export function factsFrom(options: FactOptions, file: Preparation): Facts {
       'no user is named who can receive the messages: --user ID, or users.normal in the file',
     )
   const blocked = options.blockedUser ?? file.users?.blocked
-  const withoutDevice = options.userWithoutDevice ?? file.users?.without_device
+  const withoutDevice = options.userWithoutDevice ?? file.users?.withoutDevice
   const users = {
     normal,
     ...(blocked !== undefined && { blocked }),
@@ -39,7 +39,7 @@ export function factsFrom(options: FactOptions, file: Preparation): Facts {
   const same = Object.values(users).find((user, place, all) => all.indexOf(user) !== place)
   if (same !== undefined) throw new CliError(exit.usage, `the user ${same} is named twice: a test user has one purpose`)
   const fields = options.fields ?? file.fields
-  const batchMax = options.batchMax ?? file.batch_max
+  const batchMax = options.batchMax ?? file.batchMax
   return {
     brand: options.brand ?? file.brand ?? '1',
     users,
@@ -49,10 +49,10 @@ export function factsFrom(options: FactOptions, file: Preparation): Facts {
     batchMax: batchMax ?? defaultBatch,
     batchMaxAgreed: batchMax !== undefined,
     ...(fields && fields.length > 0 && { fields }),
-    ...(file.failing_field && { failingField: file.failing_field }),
+    ...(file.failingField && { failingField: file.failingField }),
     ...(options.restart && { restart: options.restart }),
     pace: {
-      timeout: options.timeout ?? file.timeout ?? 30_000,
+      timeout: options.timeout ?? file.timeoutMs ?? 30_000,
       slow: 1_000,
       giveUp: 20,
       retryPause: 500,

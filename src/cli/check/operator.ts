@@ -91,7 +91,7 @@ async function checkOperator(options: CheckOptions): Promise<number> {
   const progress = createProgress(process.stderr)
   const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true && !options.yes
   const answers = isTerminal ? await askPreparation(options, file) : {}
-  const command = options.restartCommand ?? file.restart_command
+  const command = options.restartCommand ?? file.restartCommand
   const restart =
     command !== undefined ? restartByCommand(command) : options.askRestart && restartByPerson('operator', progress.end)
   const facts = factsFrom({ ...answers, ...options, ...(restart && { restart }) }, file)
@@ -139,7 +139,7 @@ async function checkOperator(options: CheckOptions): Promise<number> {
 }
 
 async function keyOf({ key, keyFile }: CheckOptions, file: Preparation): Promise<string> {
-  const from = keyFile ?? (key === undefined ? file.key_file : undefined)
+  const from = keyFile ?? (key === undefined ? file.keyFile : undefined)
   const found = from === undefined ? key : await readKey(from)
   if (found !== undefined) return found
   throw new CliError(exit.usage, 'no API key: give BELLWIRE_KEY or --key-file, with the key that the operator issued')

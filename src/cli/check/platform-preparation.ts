@@ -2,9 +2,9 @@
 // setting.
 
 import { ruleSets } from '../../checker/check.ts'
-import { publishedTo } from '../../config/device-channels-settings.ts'
-import { brand, duration, integer, oneOf, path, text, url } from '../../config/kinds.ts'
-import { group, json, list, type ValueOf, variants } from '../../config/setting.ts'
+import { brand, duration, integer, oneOf, path, text, url } from '../../runtime/kinds.ts'
+import { group, json, list, type ValueOf, variants } from '../../runtime/setting.ts'
+import { publishedTo } from '../../settings/device-channels.ts'
 import { agreements, messageMembers, readTable } from './read-table.ts'
 import { sendFeatures } from './send-features.ts'
 

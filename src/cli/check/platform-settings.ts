@@ -65,7 +65,7 @@ export async function combine(
   given: GivenOptions,
 ): Promise<{ readonly settings: PlatformSettings; readonly key: string }> {
   const written = given.file === undefined ? {} : await readPlatformPreparation(given.file)
-  const keyFile = given.keyFile ?? (given.key === undefined ? written.key_file : undefined)
+  const keyFile = given.keyFile ?? (given.key === undefined ? written.keyFile : undefined)
   const key = keyFile === undefined ? (given.key ?? exampleKey) : await readKey(keyFile)
   return { settings: { ...defaults, ...asOptions(written), ...given }, key }
 }

@@ -3,9 +3,9 @@
 
 import { ruleSets } from '../../checker/check.ts'
 import { features } from '../../checker/target.ts'
-import { brand, duration, integer, oneOf, path, text, url } from '../../config/kinds.ts'
-import { group, json, list, type ValueOf } from '../../config/setting.ts'
 import { reconciliationFields } from '../../contract/records.ts'
+import { brand, duration, integer, oneOf, path, text, url } from '../../runtime/kinds.ts'
+import { group, json, list, type ValueOf } from '../../runtime/setting.ts'
 import { agreements, type MapOf, messageMembers, readTable } from './read-table.ts'
 
 const optional = { optional: true } as const

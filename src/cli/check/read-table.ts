@@ -5,7 +5,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { check } from '../../config/check.ts'
 import { ConfigError, type Problem } from '../../config/problem.ts'
 import { readYaml } from '../../config/read-yaml.ts'
-import type { Group, Settings, ValueOf } from '../../config/setting.ts'
+import type { Group, Settings, ValueOf } from '../../runtime/setting.ts'
 import { CliError, exit } from '../exit.ts'
 
 /** A setting that is a map with any names. */

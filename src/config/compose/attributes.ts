@@ -1,4 +1,4 @@
-// Converts operator.attributes, operator.suppression and operator.reconciliation to options of createOperator.
+// Converts operator.attributes and operator.suppression to options of createOperator.
 
 import type { AttributeSource } from '../../attributes/attribute-source.ts'
 import { combine } from '../../attributes/combine.ts'
@@ -15,24 +15,11 @@ import { suppressionOptions } from './suppression.ts'
 
 export async function attributeOptions(
   config: OperatorConfig,
-): Promise<Pick<OperatorOptions, 'attributes' | 'suppression' | 'reconciliation'>> {
-  const { suppression, reconciliation } = config
+): Promise<Pick<OperatorOptions, 'attributes' | 'suppression'>> {
   const attributes = await createSources(config)
   return {
     ...(attributes && { attributes }),
-    ...(suppression?.is === 'none' && { suppression: 'none' as const }),
-    ...(suppression?.is === 'attributes' && {
-      suppression: {
-        ...(await suppressionOptions(suppression, 'operator.suppression')),
-        maxStalenessMs: suppression.max_staleness,
-        timeoutMs: suppression.timeout,
-      },
-    }),
-    reconciliation: {
-      streams: reconciliation.streams,
-      stallMs: reconciliation.stall,
-      streamMs: reconciliation.timeout,
-    },
+    ...(await suppressionOptions(config.suppression, 'operator.suppression')),
   }
 }
 
@@ -59,18 +46,9 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
         (error: unknown) => refuse(`${path}.file`, error),
       )
     case 'sql':
-      return sqlSource({
-        database: settings.sql,
-        queries: settings.queries,
-        ...(settings.as_of !== undefined && { asOf: settings.as_of }),
-        ...(settings.max_lag !== undefined && { maxLagMs: settings.max_lag }),
-      })
+      return sqlSource(settings)
     case 'http':
-      return httpSource({
-        url: settings.http,
-        fields: settings.fields,
-        ...(await addressOptions(settings, path)),
-      })
+      return httpSource({ url: settings.url, fields: settings.fields, ...(await addressOptions(settings, path)) })
     case 'module':
       return loadSource(settings.module, settings.name, `${path}.module`)
   }

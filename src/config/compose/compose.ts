@@ -1,6 +1,5 @@
 // Converts the validated configuration to the options of createOperator and createPlatform.
 
-import type { AppOptions } from '../../delivery/app-api.ts'
 import type { PushOptions } from '../../delivery/compose.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
 import type { LaneOptions, OwnDeliveryOptions, PlatformOptions } from '../../platform/options.ts'
@@ -9,9 +8,8 @@ import type { Provider } from '../../providers/provider.ts'
 import { recording } from '../../providers/recording.ts'
 import type { WebPushOptions } from '../../providers/web-push/web-push.ts'
 import type { ReconciliationOptions } from '../../reconcile/options.ts'
-import type { app as appSettings, ContentConfig, PushProviderConfig } from '../delivery-settings.ts'
+import type { ContentConfig, PushProviderConfig } from '../../settings/delivery.ts'
 import { loadProvider } from '../module.ts'
-import type { ValueOf } from '../setting.ts'
 import type { OperatorConfig, PlatformConfig } from '../table.ts'
 import { attributeOptions } from './attributes.ts'
 import { linkChannel, publishOptions } from './device-channels.ts'
@@ -24,87 +22,46 @@ import { statusOptions } from './statuses.ts'
 import { suppressionOptions } from './suppression.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
-  const { store, keys, admin_keys: adminKeys, app, content, keep, keep_contents, limits } = config
-  const push = config.push && (await pushProvider(config.push, content, 'operator.push', receiptsOf(config)))
-  const site = config.site && (await siteProvider(config.site, 'operator.site'))
+  const { push, site, attributes, suppression, publish, status, content, ...options } = withoutServer(config)
   return {
-    store,
-    keys: keys.map(keyOptions),
+    ...options,
     ...publicUrlOf(config),
-    adminKeys,
-    ...(push && { push }),
-    ...(config.push?.is === 'devices' && { judgeDevice: judgeOf(config.push.devices) }),
-    ...(site && { site }),
+    content,
+    ...(push && { push: await pushProvider(push, content, 'operator.push', receiptsOf(config)) }),
+    ...(push?.is === 'devices' && { judgeDevice: judgeOf(push.devices) }),
+    ...(site && { site: await siteProvider(site, 'operator.site') }),
     ...(await attributeOptions(config)),
     publish: await Promise.all(
-      config.publish.map((each, i) => publishOptions(each, `operator.publish[${i}]`, config.app?.origins[0])),
+      publish.map((each, i) => publishOptions(each, `operator.publish[${i}]`, config.app?.origins[0])),
     ),
-    deviceLimits: deviceLimitsOf(config.device_limits),
-    ...(app && { app: appOptions(app) }),
-    ...(config.status && { status: await statusOptions(config.status) }),
-    content,
-    keptMs: keep,
-    contentsKeptMs: keep_contents,
-    limits: {
-      bodyBytes: limits.body,
-      bodyBytesInFlight: limits.bodies,
-      bodyTimeoutMs: limits.body_timeout,
-      batchMax: limits.batch,
-      answerBudgetMs: limits.answer_budget,
-      inProgress: limits.in_progress,
-      providerConcurrency: limits.provider_concurrency,
-      providerTimeoutMs: limits.provider_timeout,
-    },
-  }
-}
-
-function keyOptions({ rate, ...key }: OperatorConfig['keys'][number]): OperatorOptions['keys'][number] {
-  if (!rate) return key
-  const { per_second: perSecond, per_brand: perBrand } = rate
-  return {
-    ...key,
-    rate: { ...(perSecond !== undefined && { perSecond }), ...(perBrand !== undefined && { perBrand }) },
+    ...(status && { status: await statusOptions(status) }),
   }
 }
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
-  const { store, stores, keys, body, keep, keep_contents } = config
-  const bodies = { bodyBytesInFlight: config.bodies, bodyTimeoutMs: config.body_timeout }
-  const lanes = await Promise.all(config.lanes.map(laneOptions))
-  const reconciliation = await Promise.all(config.reconciliation.map(reconciliationOptions))
-  const deviceLinks = config.device_links.map(linkChannel)
+  const { own, lanes, reconciliation, intake, deviceLinks, bodyBytesInFlight, bodyTimeoutMs, ...options } =
+    withoutServer(config)
   return {
-    store,
-    stores,
-    keys,
+    ...options,
     ...publicUrlOf(config),
-    lanes,
-    ...(config.own && { own: await ownDelivery(config.own) }),
-    ...(config.own?.push?.is === 'devices' && {
-      judgeDevice: judgeOf(config.own.push.devices),
-    }),
-    reconciliation,
-    intake: config.intake.map(intakeChannel),
-    deviceLinks,
-    devicesPerUser: config.devices_per_user,
-    readAheadBytes: config.read_ahead,
-    bodyBytes: body,
-    bodies,
-    keptMs: keep,
-    contentsKeptMs: keep_contents,
+    lanes: await Promise.all(lanes.map(laneOptions)),
+    ...(own && { own: await ownDelivery(own) }),
+    ...(own?.push?.is === 'devices' && { judgeDevice: judgeOf(own.push.devices) }),
+    reconciliation: await Promise.all(reconciliation.map(reconciliationOptions)),
+    intake: intake.map(intakeChannel),
+    deviceLinks: deviceLinks.map(linkChannel),
+    bodies: { bodyBytesInFlight, bodyTimeoutMs },
   }
 }
 
-const deviceLimitsOf = ({ app, services, app_per_minute: appPerMinute }: OperatorConfig['device_limits']) => ({
-  app,
-  services,
-  appPerMinute,
-})
+/** Without the settings of the server, which the library leaves to its user. */
+function withoutServer<C extends OperatorConfig | PlatformConfig>(config: C) {
+  const { host, port, admin, connections, connectionsPerAddress, trustedProxies, stopWithinMs, ...options } = config
+  return options
+}
 
 /** The address that /docs shows. If the admin API has a separate address, it is still that of the interface. */
-function publicUrlOf({ public_url: publicUrl, admin, host, port }: OperatorConfig | PlatformConfig): {
-  publicUrl?: string
-} {
+function publicUrlOf({ publicUrl, admin, host, port }: OperatorConfig | PlatformConfig): { publicUrl?: string } {
   if (publicUrl !== undefined) return { publicUrl }
   return admin && port !== 0 ? { publicUrl: localUrl({ host, port }) } : {}
 }
@@ -113,51 +70,21 @@ async function reconciliationOptions(
   config: PlatformConfig['reconciliation'][number],
   index: number,
 ): Promise<ReconciliationOptions> {
-  const { brand, url, api_key: apiKey, fields, every, grace, limits } = config
-  const { id, idle, total, ...size } = limits
-  return {
-    brand,
-    url,
-    apiKey,
-    ...(await addressOptions(config, `platform.reconciliation[${index}]`)),
-    fields,
-    ...(every !== undefined && { everyMs: every }),
-    graceMs: grace,
-    limits: { ...size, idBytes: id, idleMs: idle, totalMs: total },
-  }
+  const { auth, ...options } = config
+  return { ...options, ...(await addressOptions(config, `platform.reconciliation[${index}]`)) }
 }
 
 type LaneConfig = PlatformConfig['lanes'][number]
 
 async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions> {
-  const { brand, channel, mode, max, bytes, span, concurrency, per_second: perSecond, timeout, retry } = lane
+  const { to, status, profile, ...options } = lane
+  const { pollMs: everyMs, ...received } = status
+  const polled = to.is === 'operator-api' && everyMs !== undefined
   return {
-    brand,
-    channel,
+    ...options,
     provider: await laneProvider(lane, index),
-    mode,
-    max,
-    bytes,
-    spanMs: span,
-    concurrency,
-    ...(perSecond !== undefined && { perSecond }),
-    timeoutMs: timeout,
-    failedActions: lane.failed_actions,
-    expires: { at: lane.expires.at, ...(lane.expires.after !== undefined && { afterMs: lane.expires.after }) },
-    transactional: lane.transactional,
-    status: await laneStatus(lane, index),
-    retry: {
-      firstMs: retry.first,
-      mostMs: retry.most,
-      ...(retry.attempts !== undefined && { attempts: retry.attempts }),
-    },
+    status: { ...received, ...(polled && { poll: { ...(await operatorOf(to, index)), everyMs } }) },
   }
-}
-
-async function laneStatus({ to, status }: LaneConfig, index: number): Promise<NonNullable<LaneOptions['status']>> {
-  const { webhook_secrets: secrets, wait: waitMs, poll: everyMs } = status
-  if (to.is !== 'operator-api' || everyMs === undefined) return { secrets, waitMs }
-  return { secrets, waitMs, poll: { ...(await operatorOf(to, index)), everyMs } }
 }
 
 async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
@@ -169,39 +96,19 @@ async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOpti
 type OperatorAddress = Extract<LaneConfig['to'], { is: 'operator-api' }>
 
 async function operatorOf(to: OperatorAddress, index: number): Promise<OperatorApiOptions> {
-  const { url, api_key: apiKey } = to
+  const { url, apiKey } = to
   return { url, apiKey, ...(await addressOptions(to, `platform.lanes[${index}].to`)) }
 }
 
-const appOptions = ({ streams_per_user: streamsPerUser, ...app }: ValueOf<typeof appSettings>): AppOptions => ({
-  ...app,
-  streamsPerUser,
-})
-
-async function ownDelivery({
-  push,
-  site,
-  suppression,
-  app,
-  status,
-  content,
-  limits,
-}: NonNullable<PlatformConfig['own']>): Promise<OwnDeliveryOptions> {
-  const receipts = receiptsOf({ status, app })
+async function ownDelivery(config: NonNullable<PlatformConfig['own']>): Promise<OwnDeliveryOptions> {
+  const { push, site, suppression, status, content, ...options } = config
   return {
-    ...(push && { push: await pushProvider(push, content, 'platform.own.push', receipts) }),
-    ...(site && { site: await siteProvider(site, 'platform.own.site') }),
-    ...(suppression?.is === 'none' && { suppression: 'none' as const }),
-    ...(suppression?.is === 'crm' && {
-      suppression: {
-        ...(await suppressionOptions(suppression, 'platform.own.suppression')),
-        maxStalenessMs: suppression.max_staleness,
-      },
-    }),
-    ...(app && { app: appOptions(app) }),
-    receiptsFrom: status.receipts_from,
+    ...options,
     content,
-    limits: { providerConcurrency: limits.provider_concurrency, providerTimeoutMs: limits.provider_timeout },
+    ...(push && { push: await pushProvider(push, content, 'platform.own.push', receiptsOf(config)) }),
+    ...(site && { site: await siteProvider(site, 'platform.own.site') }),
+    ...(await suppressionOptions(suppression, 'platform.own.suppression')),
+    receiptsFrom: status.receiptsFrom,
   }
 }
 

@@ -2,20 +2,15 @@ import { amqpConsumer } from '../../brokers/amqp-consumer.ts'
 import type { BrokerConsumer } from '../../brokers/consumer.ts'
 import type { KafkaAddress } from '../../brokers/kafka-address.ts'
 import { kafkaConsumer } from '../../brokers/kafka-consumer.ts'
-import type { ConsumedFrom } from '../broker-settings.ts'
+import type { ConsumedFrom } from '../../settings/broker.ts'
 
 /** @param name the default name of the queue or topic */
 export function createConsumer(from: ConsumedFrom, name: string): BrokerConsumer {
   switch (from.is) {
-    case 'amqp':
-      return amqpConsumer({
-        url: from.amqp,
-        queue: from.queue ?? name,
-        ...(from.dead_queue !== undefined && { deadQueue: from.dead_queue }),
-        declare: from.declare,
-        deliveryLimit: from.delivery_limit,
-        prefetch: from.prefetch,
-      })
+    case 'amqp': {
+      const { is, queue = name, ...options } = from
+      return amqpConsumer({ ...options, queue })
+    }
     case 'kafka':
       return kafkaConsumer({
         ...kafkaAddress(from),
@@ -26,9 +21,12 @@ export function createConsumer(from: ConsumedFrom, name: string): BrokerConsumer
   }
 }
 
-type KafkaConfig = Pick<Extract<ConsumedFrom, { is: 'kafka' }>, 'kafka' | 'tls' | 'mechanism' | 'username' | 'password'>
+type KafkaConfig = Pick<
+  Extract<ConsumedFrom, { is: 'kafka' }>,
+  'brokers' | 'tls' | 'mechanism' | 'username' | 'password'
+>
 
-export function kafkaAddress({ kafka, tls, mechanism, username, password }: KafkaConfig): KafkaAddress {
+export function kafkaAddress({ brokers, tls, mechanism, username, password }: KafkaConfig): KafkaAddress {
   const sasl = username === undefined ? undefined : { mechanism, username, password: password ?? '' }
-  return { brokers: kafka, tls, ...(sasl && { sasl }) }
+  return { brokers, tls, ...(sasl && { sasl }) }
 }

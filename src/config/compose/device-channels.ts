@@ -6,7 +6,7 @@ import type { Publishing } from '../../devices/outbox.ts'
 import { amqpPublisher } from '../../devices/publishers/amqp-publisher.ts'
 import { kafkaPublisher } from '../../devices/publishers/kafka-publisher.ts'
 import { restPublisher } from '../../devices/publishers/rest-publisher.ts'
-import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../device-channels-settings.ts'
+import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../../settings/device-channels.ts'
 import { createConsumer, kafkaAddress } from './consumer.ts'
 import { addressOptions } from './services/address.ts'
 
@@ -15,34 +15,32 @@ import { addressOptions } from './services/address.ts'
  * @param site the origin of the user's site, if it is known: published unless `origin` is set
  */
 export async function publishOptions(
-  { brand, to, providers, origin, timeout, retry }: PublishConfig,
+  { to, providers, origin, ...options }: PublishConfig,
   at: string,
   site?: string,
 ): Promise<Publishing> {
   const published = origin ?? (site === undefined ? undefined : new URL(site).host)
   return {
-    brand,
-    publisher: to.is === 'rest' ? await restPublisherOf(to, `${at}.to`) : brokerPublisher(to, brand),
+    ...options,
+    publisher: to.is === 'rest' ? await restPublisherOf(to, `${at}.to`) : brokerPublisher(to, options.brand),
     ...(providers && { providers: providers.includes('all') ? 'all' : providers }),
     ...(published !== undefined && { origin: published }),
-    timeoutMs: timeout,
-    retry: { firstMs: retry.first, mostMs: retry.most },
   }
 }
 
 type Target<Is> = Extract<PublishConfig['to'], { is: Is }>
 
 async function restPublisherOf(to: Target<'rest'>, at: string): Promise<DevicePublisher> {
-  const { rest: url, api_key: apiKey, connections } = to
+  const { url, apiKey, connections } = to
   return restPublisher({ url, apiKey, connections, ...(await addressOptions(to, at)) })
 }
 
 export function brokerPublisher(to: Target<'amqp' | 'kafka'>, brand: string): DevicePublisher {
   if (to.is === 'kafka') return kafkaPublisher({ ...kafkaAddress(to), topic: to.topic ?? defaultName(brand) })
   return amqpPublisher({
-    url: to.amqp,
+    url: to.url,
     ...(to.exchange !== undefined && { exchange: to.exchange }),
-    routingKey: to.routing_key ?? defaultName(brand),
+    routingKey: to.routingKey ?? defaultName(brand),
   })
 }
 

@@ -1,5 +1,5 @@
 import type { IntakeSource } from '../../platform/options.ts'
-import { defaultIntakeName, type IntakeConfig } from '../intake-settings.ts'
+import { defaultIntakeName, type IntakeConfig } from '../../settings/intake.ts'
 import { createConsumer } from './consumer.ts'
 
 export function intakeChannel({ from, channel, brands }: IntakeConfig): IntakeSource {

@@ -5,6 +5,7 @@ import {
   isPublicAddress,
   profileVersion,
 } from '../../contract/integration-profile.ts'
+import type { KeyRate } from '../../operator/options.ts'
 import { ConfigError } from '../problem.ts'
 import type { OperatorConfig } from '../table.ts'
 import { attributeOptions } from './attributes.ts'
@@ -22,7 +23,7 @@ const mostBatches = 4
 export async function operatorProfile(config: OperatorConfig, now: number): Promise<IntegrationProfile> {
   const { limits, keys } = config
   const channels = (['push', 'site'] as const).filter((channel) => config[channel])
-  const baseUrl = config.public_url
+  const baseUrl = config.publicUrl
   const problems = [
     baseUrl === undefined && problem('public_url', 'missing; the profile needs it', setUrl),
     baseUrl !== undefined &&
@@ -37,15 +38,15 @@ export async function operatorProfile(config: OperatorConfig, now: number): Prom
     base_url: baseUrl,
     channels,
     modes: ['single', 'batch'],
-    batch_max: limits.batch,
-    body_bytes: limits.body,
-    answer_within_ms: limits.answer_budget,
-    concurrency: Math.max(1, Math.min(mostBatches, Math.floor(limits.in_progress / limits.batch))),
+    batch_max: limits.batchMax,
+    body_bytes: limits.bodyBytes,
+    answer_within_ms: limits.answerBudgetMs,
+    concurrency: Math.max(1, Math.min(mostBatches, Math.floor(limits.inProgress / limits.batchMax))),
     keys: keys.map(({ name, key, brands, rate }) => ({
       name,
       fingerprint: fingerprintOf(key),
       brands: [...brands],
-      ...(rate && { rate }),
+      ...(rate && { rate: rateOf(rate) }),
     })),
     brands: await brandsOf(config),
   }
@@ -61,6 +62,11 @@ async function brandsOf(config: OperatorConfig): Promise<IntegrationProfile['bra
   await attributes?.close?.()
   return described
 }
+
+const rateOf = ({ perSecond, perBrand }: KeyRate) => ({
+  ...(perSecond !== undefined && { per_second: perSecond }),
+  ...(perBrand !== undefined && { per_brand: perBrand }),
+})
 
 const problem = (name: string, description: string, remedy: string) => ({
   path: `operator.${name}`,

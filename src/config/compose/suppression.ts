@@ -1,21 +1,17 @@
 import type { SuppressionOptions } from '../../delivery/suppress.ts'
 import { loadRule } from '../module.ts'
+import type { OperatorConfig, PlatformConfig } from '../table.ts'
 
-interface Rules {
-  readonly fields?: SuppressionOptions['fields']
-  readonly exempt: { readonly activities: readonly string[]; readonly trigger_hashes: readonly string[] }
-  readonly module?: string
-  readonly name: string
-}
+type SuppressionConfig = OperatorConfig['suppression'] | NonNullable<PlatformConfig['own']>['suppression']
 
 /** @param at the path of the settings: operator.suppression or platform.own.suppression */
 export async function suppressionOptions(
-  { fields, exempt, module, name }: Rules,
+  config: SuppressionConfig,
   at: string,
-): Promise<SuppressionOptions> {
-  return {
-    ...(fields && { fields }),
-    exempt: { activities: exempt.activities, triggerHashes: exempt.trigger_hashes },
-    ...(module !== undefined && { rule: await loadRule(module, name, `${at}.module`) }),
-  }
+): Promise<{ suppression?: SuppressionOptions | 'none' }> {
+  if (config === undefined) return {}
+  if (config.is === 'none') return { suppression: 'none' }
+  const { is, module, name, ...options } = config
+  const rule = module === undefined ? {} : { rule: await loadRule(module, name, `${at}.module`) }
+  return { suppression: { ...options, ...rule } }
 }

@@ -2,6 +2,8 @@
 
 import { basename, resolve } from 'node:path'
 import { fingerprintOf, type IntegrationProfile, type ProfileKey } from '../../contract/integration-profile.ts'
+import { defaultsOf } from '../../runtime/setting.ts'
+import { laneSettings } from '../../settings/platform.ts'
 import type { Problem } from '../problem.ts'
 import { emptyMap, type Origin, type Raw } from '../raw.ts'
 import { readProfileFile } from './read-file.ts'
@@ -93,8 +95,8 @@ function addSettings({ lane, to, file, profile }: RawLane, perSecond: number | u
   if (perSecond !== undefined) add(lane, 'per_second', perSecond, origin)
 }
 
-/** The defaults of a lane: see platform-table.ts. A profile lowers them, but does not raise them. */
-const ourDefaults = { max: 500, bytes: 4 * 1024 * 1024, concurrency: 4, timeoutMs: 30_000 }
+/** A profile lowers the defaults of a lane, but does not raise them. */
+const ourDefaults = defaultsOf(laneSettings)
 /** The platform waits this much longer than the operator needs at most. */
 const marginMs = 10_000
 

@@ -7,9 +7,11 @@ import { mostStatusBytes, type StatusRecord, statusRecordJson } from '../../cont
 import { signWebhook, webhookKey } from '../../contract/webhook-signature.ts'
 import { callPlatform, type PostContext } from '../../http-client/call-platform.ts'
 import { type AddressOptions, createCaller } from '../../http-client/caller.ts'
+import { byOption, checkOptions } from '../../runtime/check-options.ts'
 import { clock } from '../../runtime/clock.ts'
-import { checkOptions, type Form, urlForm } from '../../runtime/forms.ts'
 import { createMisconfigurationAlert } from '../../runtime/misconfiguration-alert.ts'
+import { addressOptions } from '../../settings/option-checks.ts'
+import { webhookSettings } from '../../settings/status.ts'
 import type { StatusSender } from '../status-sender.ts'
 
 export interface StatusWebhookOptions extends AddressOptions {
@@ -28,25 +30,11 @@ export interface StatusWebhookOptions extends AddressOptions {
 const row = 24
 /** The receiver accepts more, so that a single long record passes. */
 const mostBodyBytes = mostStatusBytes / 4
-const someForm: Form = {
-  expected: 'one secret, or two while a secret is replaced',
-  fits: (value) => Array.isArray(value) && value.length > 0,
-  secret: true,
-}
-const secretForm: Form = {
-  expected: 'whsec_ and the base64 form of 24 to 64 bytes',
-  fits: (value) => typeof value === 'string' && webhookKey(value) !== undefined,
-  secret: true,
-}
-
+const known = { ...byOption(webhookSettings), ...addressOptions }
 /** @example statusWebhook({ url: 'https://platform.example', secrets: ['whsec_…'] }) */
 export function statusWebhook(options: StatusWebhookOptions): StatusSender {
-  const { url, secrets, apiKey, max = 100, connections = 4 } = options
-  checkOptions('statusWebhook', ({ required }) => {
-    required('url', url, urlForm)
-    required('secrets', secrets, someForm)
-    for (const [n, secret] of secrets.entries()) required(`secrets[${n}]`, secret, secretForm)
-  })
+  const { secrets, apiKey, max = 100, connections = 4 } = options
+  checkOptions('statusWebhook', options, known)
   const keys = secrets.map((secret) => webhookKey(secret) as Buffer)
   const caller = createCaller({ ...options, connections, headers: apiKeyHeaders(apiKey) })
   const alert = createMisconfigurationAlert(

@@ -6,10 +6,10 @@ import { check } from '../../../src/config/check.ts'
 import { webPushOptions } from '../../../src/config/compose/services/web-push.ts'
 import type { Problem } from '../../../src/config/problem.ts'
 import { readYaml } from '../../../src/config/read-yaml.ts'
-import { type WebPushConfig, webPushSettings } from '../../../src/config/services/web-push.ts'
-import { group, holdsSecret } from '../../../src/config/setting.ts'
 import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
 import { webPush } from '../../../src/providers/web-push/web-push.ts'
+import { group, holdsSecret } from '../../../src/runtime/setting.ts'
+import { type WebPushConfig, webPushSettings } from '../../../src/settings/services/web-push.ts'
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import { temporary } from '../../support/sides.ts'
 
@@ -39,9 +39,7 @@ test('only the keys and the subject are required', async () => {
     subject: 'mailto:ops@example.com',
     hosts: [],
     origins: {},
-    perSecond: undefined,
     concurrency: 100,
-    proxy: undefined,
   })
   assert.equal(webPush(options).name, 'web-push')
 })

@@ -189,6 +189,17 @@ export const wrongFiles: Readonly<Record<string, WrongFile>> = {
     file: platform('  stores: [{number: 1, url: "postgres://127.0.0.1/a", brands: [2]}]'),
   },
 
+  'a push service for an unknown brand': { file: service('{provider: fcm, credentials_json: "{}", brands: [9]}') },
+  'a source of attributes for an unknown brand': {
+    file: operator('  attributes: [{file: ./users.csv}, {file: ./more.csv, brands: [9]}]'),
+  },
+  'a webhook for an unknown brand': {
+    file: webhook(`{webhook: "https://p.example", secrets: [${secret}]}`).replace('brand: 1\n', 'brand: 9\n'),
+  },
+  'records for a brand without a lane': {
+    file: platform('  intake: [{from: {amqp: "amqp://127.0.0.1"}, brands: [9]}]'),
+  },
+
   // Risks.
   'administration on a public address': { file: operator('  host: 0.0.0.0') },
   'an API key in clear text to another host': { file: lane('').replace('https:', 'http:') },

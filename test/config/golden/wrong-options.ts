@@ -3,6 +3,7 @@
 import { createOperator } from '../../../src/operator/create-operator.ts'
 import { createPlatform } from '../../../src/platform/create-platform.ts'
 import { operatorApi } from '../../../src/providers/operator-api.ts'
+import { statusWebhook } from '../../../src/status/senders/webhook.ts'
 import { keys, witness } from '../../support/sides.ts'
 
 const operator = (options: object) => (): unknown =>
@@ -17,7 +18,16 @@ const platform = (options: object) => (): unknown =>
 const laneOptions = { brand: '1', channel: 'push', mode: 'batch', provider: witness() }
 const lane = (options: object) => platform({ lanes: [{ ...laneOptions, ...options }] })
 const attributes = { name: 'none', fields: [], among: async () => new Map() }
-const consumer = { name: 'c' }
+const consumer = { name: 'c', consume: async () => {} }
+const publisher = { name: 'p', max: 1, concurrency: 1, publish: async () => [], close: async () => {} }
+const sender = { name: 's', max: 1, concurrency: 1, supports: () => true, send: async () => [], close: async () => {} }
+const service = { name: 'mine', concurrency: 1, reaches: () => true, send: async () => ({}) }
+const devices = (options: object) =>
+  operator({ push: { devices: { source: 'registry', services: [service], ...options } } })
+const compared = (options: object) =>
+  platform({
+    reconciliation: [{ brand: '1', url: 'https://operator.example', apiKey: 'k', fields: ['blocked'], ...options }],
+  })
 
 /** Each throws a ConfigError. */
 export const wrongOptions: Readonly<Record<string, () => unknown>> = {
@@ -53,6 +63,41 @@ export const wrongOptions: Readonly<Record<string, () => unknown>> = {
   'createOperator: a misspelt option of content': operator({ content: { titel: '/title' } }),
   'createOperator: a misspelt option of status': operator({ status: { poling: true } }),
 
+  'createOperator: a public address with a password': operator({ publicUrl: 'https://bell:canary@operator.example' }),
+  'createOperator: keys in an object': operator({ keys: { platform: keys.one } }),
+  'createOperator: a provider without send': operator({ push: { name: 'mine', max: 1 } }),
+  'createOperator: a misspelt word for the inbox': operator({ site: 'imbox' }),
+  'createOperator: a misspelt option beside the devices': operator({
+    push: { devices: { source: 'registry', services: [service] }, presentation: [] },
+  }),
+  'createOperator: no push service': devices({ services: [] }),
+  'createOperator: a push service without its functions': devices({ services: [{ name: 'mine' }] }),
+  'createOperator: a misspelt option of push': devices({ lifeTime: 1 }),
+  'createOperator: a misspelt option of a presentation': devices({ presentation: [{ servces: ['mine'] }] }),
+  'createOperator: a presentation of a push service that does not exist': devices({
+    presentation: [{ services: ['mnie'] }],
+  }),
+  'createOperator: a misspelt option of removals': devices({ removals: { window: 5, share: 10 } }),
+  'createOperator: a misspelt option of publish': operator({ publish: [{ brand: '1', publisher, timeout: 5 }] }),
+  'createOperator: a publisher without publish, and a retry that begins above its end': operator({
+    publish: [
+      { brand: '1', publisher, retry: { firstMs: 2, mostMs: 1 } },
+      { brand: '2', publisher: {} },
+    ],
+  }),
+  'createOperator: a misspelt option of a retry': operator({
+    publish: [{ brand: '1', publisher, retry: { first: 1 } }],
+  }),
+  'createOperator: a misspelt option of a webhook': operator({
+    status: { webhooks: [{ brand: '1', sender, timout: 5 }] },
+  }),
+  'createOperator: a webhook for an unknown brand': operator({ status: { webhooks: [{ brand: '99', sender }] } }),
+  'createOperator: a receiver with a slash': operator({
+    status: { receiptsFrom: [{ name: 'a/b', header: 'authorization', secret: 'canary', id: '/id', rules: [] }] },
+  }),
+  'statusWebhook: a misspelt option and a short secret': () =>
+    statusWebhook({ url: 'https://platform.example', secrets: ['canary'], maximum: 5 } as never),
+
   'createPlatform: a lane without its parts': platform({ lanes: [{}] }),
   'createPlatform: a lane of another mode': lane({ mode: 'bulk' }),
   'createPlatform: a lane with a URL as its provider': lane({ provider: 'https://operator.example' }),
@@ -85,5 +130,26 @@ export const wrongOptions: Readonly<Record<string, () => unknown>> = {
     own: { limits: { providerTimeout: 1 } },
   }),
 
+  'createPlatform: a misspelt option of polling': lane({
+    status: { poll: { url: 'https://operator.example', apiKey: 'k', every: 5 } },
+  }),
+  'createPlatform: an unknown authentication': lane({
+    status: { poll: { url: 'https://operator.example', auth: { kind: 'digest', password: 'canary' } } },
+  }),
+  'createPlatform: a misspelt option of an authentication': compared({
+    auth: { kind: 'basic', username: 'u', password: 'canary' },
+  }),
+  'createPlatform: a misspelt option of a reconciliation': compared({ every: 5, limits: { shrik: 5 } }),
+  'createPlatform: a field that does not exist': compared({ fields: ['blokced'] }),
+  'createPlatform: a reconciliation without a key': compared({ apiKey: undefined }),
+  'createPlatform: a misspelt option of device links': platform({ deviceLinks: [{ consumer, brand: '1' }] }),
+  'createPlatform: an origin without a brand': platform({
+    deviceLinks: [{ consumer, brands: { 'www.example.com': '' } }],
+  }),
+  'createPlatform: an intake for a brand without a lane': platform({ intake: [{ consumer, brands: ['9'] }] }),
+  'createPlatform: no lanes': platform({ lanes: undefined }),
+
+  'operatorApi: a misspelt option': () =>
+    operatorApi({ url: 'https://operator.example', apiKey: 'k', timeout: 5 } as never),
   'operatorApi: no address and no key': () => operatorApi({ url: '', apiKey: '' }),
 }

@@ -43,11 +43,7 @@ for (const [title, stores, path, description] of faults)
     })
   })
 
-function problemsOf(config: object): readonly Problem[] {
-  const problems: Problem[] = []
-  checkConsistency(config as Config, 'bellwire.yaml', problems)
-  return problems
-}
+const problemsOf = (config: object) => checkConsistency(config as Config)
 
 test('a SQLite file cannot have further stores', () => {
   const [problem] = problemsOf({ platform: { store: 'sqlite:platform.db', stores: [east], keys: [], lanes: [] } })
@@ -65,7 +61,6 @@ test('the two sides share no database', () => {
     platforms.flatMap((platform) => problemsOf({ operator, platform: { ...platform, keys: [], lanes: [] } })),
     ['platform.store', 'platform.stores[0].url'].map((path) => ({
       path,
-      where: 'bellwire.yaml',
       description: 'is the same as operator.store',
       remedy: 'give each side its own store',
     })),

@@ -2,7 +2,7 @@
 
 import { createSecureContext } from 'node:tls'
 import type { AddressOptions, ConnectionOptions } from '../../../http-client/caller.ts'
-import { type AddressSettings, authOptions, type ConnectionSettings } from '../../address-settings.ts'
+import { type AddressSettings, authOptions, type ConnectionSettings } from '../../../settings/address.ts'
 import { readCa, readText, refuse } from './files.ts'
 
 /** @param at the path of the settings: 'platform.lanes[0].to' */
@@ -13,7 +13,7 @@ export async function addressOptions(settings: AddressSettings, at: string): Pro
 
 /** @throws ConfigError that names the setting, if a file cannot be read or the key is not that of the certificate */
 export async function connectionOptions(settings: ConnectionSettings, at: string): Promise<ConnectionOptions> {
-  const { proxy, client_certificate: certificateFile, client_key: keyFile } = settings
+  const { proxy, clientCertificate: certificateFile, clientKey: keyFile } = settings
   const ca = await readCa(settings.ca, `${at}.ca`)
   const shared = { ...(proxy !== undefined && { proxy }), ...(ca !== undefined && { ca }) }
   if (certificateFile === undefined && keyFile === undefined) return shared

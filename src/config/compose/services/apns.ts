@@ -1,7 +1,7 @@
 import type { ApnsOptions } from '../../../providers/apns/apns.ts'
 import { apnsSigningKey } from '../../../providers/apns/provider-token.ts'
-import type { ApnsConfig } from '../../services/apns.ts'
-import { fileOrText, readCa, refuse } from './files.ts'
+import type { ApnsConfig } from '../../../settings/services/apns.ts'
+import { caOption, fileOrText, refuse } from './files.ts'
 
 /**
  * Converts the settings to options, and reads the files that they name.
@@ -10,21 +10,10 @@ import { fileOrText, readCa, refuse } from './files.ts'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function apnsOptions(config: ApnsConfig, path: string): Promise<ApnsOptions> {
-  const {
-    name,
-    key_id: keyId,
-    team_id: teamId,
-    topic,
-    apps,
-    environments,
-    per_second: perSecond,
-    concurrency,
-    connections,
-    proxy,
-  } = config
+  const { key: _file, keyText: _text, ca: _ca, ...options } = config
   for (const [setting, id] of [
-    ['key_id', keyId],
-    ['team_id', teamId],
+    ['key_id', options.keyId],
+    ['team_id', options.teamId],
   ] as const) {
     if (!/^[A-Z0-9]{10}$/.test(id))
       refuse(
@@ -34,29 +23,13 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
       )
   }
   const key = await signingKey(config, path)
-  const ca = await readCa(config.ca, `${path}.ca`)
-  return {
-    name,
-    key,
-    keyId,
-    teamId,
-    topic,
-    baseUrl: config.base_url,
-    sandboxUrl: config.sandbox_url,
-    perSecond,
-    concurrency,
-    connections,
-    proxy,
-    ...(apps && { apps }),
-    ...(environments && { environments }),
-    ...(ca !== undefined && { ca }),
-  }
+  return { ...options, key, ...(await caOption(config, path)) }
 }
 
 async function signingKey(config: ApnsConfig, path: string): Promise<string> {
   const read = await fileOrText({
     file: config.key,
-    text: config.key_text,
+    text: config.keyText,
     filePath: `${path}.key`,
     textPath: `${path}.key_text`,
     remedy: 'write the path of the .p8 file, which Apple offers for download only once, when the key is created',

@@ -1,7 +1,7 @@
 import type { DeviceSource } from '../../../devices/device-source.ts'
 import { httpDevices } from '../../../devices/sources/http.ts'
 import { sqlDevices } from '../../../devices/sources/sql.ts'
-import type { DevicesConfig } from '../../devices-table.ts'
+import type { DevicesConfig } from '../../../settings/devices.ts'
 import { loadDeviceSource } from '../../module.ts'
 import { ConfigError } from '../../problem.ts'
 import { addressOptions } from './address.ts'
@@ -13,17 +13,15 @@ export async function deviceSource(config: DevicesConfig['source'], path: string
     case 'registry':
       return 'registry'
     case 'sql': {
-      const { sql: devices, holders, database, timeout: timeoutMs } = config
       try {
-        return sqlDevices({ database, devices, ...(holders !== undefined && { holders }), timeoutMs })
+        return sqlDevices(config)
       } catch (error) {
         throw new ConfigError([{ path: `${path}.sql`, where: '', description: (error as Error).message }])
       }
     }
     case 'http': {
-      const { http: url, holders: holdersUrl, timeout: timeoutMs } = config
-      const address = await addressOptions(config, path)
-      return httpDevices({ url, ...(holdersUrl !== undefined && { holdersUrl }), ...address, timeoutMs })
+      const { auth, ...options } = config
+      return httpDevices({ ...options, ...(await addressOptions(config, path)) })
     }
     case 'module':
       return loadDeviceSource(config.module, config.name, `${path}.module`)

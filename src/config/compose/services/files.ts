@@ -48,6 +48,12 @@ export async function readText(file: string, path: string, remedy: string): Prom
   }
 }
 
+/** The option `ca`, if the settings have it. */
+export async function caOption({ ca: file }: { readonly ca?: string }, path: string): Promise<{ ca?: string }> {
+  const ca = await readCa(file, `${path}.ca`)
+  return ca === undefined ? {} : { ca }
+}
+
 /** Reads one or more certificates in PEM. */
 export async function readCa(file: string | undefined, path: string): Promise<string | undefined> {
   if (file === undefined) return undefined

@@ -4,8 +4,8 @@ import type { ContentMapping } from '../../../contract/content.ts'
 import { httpProvider, httpService } from '../../../providers/http/http.ts'
 import type { Provider } from '../../../providers/provider.ts'
 import type { PushService } from '../../../providers/push-service.ts'
-import type { HttpSettings, HttpUserSettings } from '../../services/http.ts'
-import { httpOptions } from '../../services/http-options.ts'
+import type { HttpSettings, HttpUserSettings } from '../../../settings/services/http.ts'
+import { httpOptions } from '../../http-options.ts'
 import { connectionOptions } from './address.ts'
 
 /** @param at the path of the settings: 'operator.push' */
@@ -15,7 +15,7 @@ export async function composeHttpProvider(
   at: string,
 ): Promise<Provider> {
   const connection = await connectionOptions(settings, at)
-  const { user_id: userId, lifetime: lifetimeMs } = settings
+  const { userId, lifetimeMs } = settings
   return httpProvider({ ...httpOptions(settings), ...connection, content, userId, lifetimeMs })
 }
 

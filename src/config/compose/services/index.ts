@@ -4,11 +4,10 @@ import type { PushDevices } from '../../../delivery/compose.ts'
 import type { Judge } from '../../../devices/device-event.ts'
 import { apns } from '../../../providers/apns/apns.ts'
 import { fcm } from '../../../providers/fcm/fcm.ts'
-import type { PresentationRule } from '../../../providers/presentation.ts'
 import type { PushService } from '../../../providers/push-service.ts'
 import { judgeEndpoint } from '../../../providers/web-push/judge-endpoint.ts'
 import { type WebPushOptions, webPush } from '../../../providers/web-push/web-push.ts'
-import type { DevicesConfig, PushServiceConfig } from '../../devices-table.ts'
+import type { DevicesConfig, PushServiceConfig } from '../../../settings/devices.ts'
 import { loadPushService } from '../../module.ts'
 import { ConfigError } from '../../problem.ts'
 import { apnsOptions } from './apns.ts'
@@ -26,32 +25,18 @@ export async function pushDevices(
   at: string,
   receipts?: WebPushOptions['receipts'],
 ): Promise<PushDevices> {
-  const { lifetime, presentation, unregistered_targets: unregisteredTargets, removals } = config
+  const { removals, ...options } = config
   const services = await Promise.all(
     config.services.map((service, i) => pushService(service, `${at}.services[${i}]`, receipts)),
   )
   refuseDuplicateNames(services, at)
   return {
+    ...options,
     source: await deviceSource(config.source, `${at}.source`),
     services,
-    presentation: presentation.map(presentationRule),
-    lifetimeMs: lifetime,
-    ...(unregisteredTargets && { unregisteredTargets }),
-    removals: { devices: removals.devices, share: removals.percent / 100, windowMs: removals.window },
+    removals: { devices: removals.devices, share: removals.percent / 100, windowMs: removals.windowMs },
   }
 }
-
-const presentationRule = ({
-  interruption_level: interruptionLevel,
-  android_channel: androidChannel,
-  android_priority: androidPriority,
-  ...rule
-}: DevicesConfig['presentation'][number]): PresentationRule => ({
-  ...rule,
-  ...(interruptionLevel && { interruptionLevel }),
-  ...(androidChannel !== undefined && { androidChannel }),
-  ...(androidPriority && { androidPriority }),
-})
 
 /** Allows a browser subscription to be linked only if a Web Push service would send to its endpoint, which is untrusted input. */
 export function judgeOf({ services }: DevicesConfig): Judge {

@@ -1,9 +1,9 @@
 import type { EndpointRules } from '../../../providers/web-push/judge-endpoint.ts'
 import { judgeKeys } from '../../../providers/web-push/vapid.ts'
 import type { WebPushOptions } from '../../../providers/web-push/web-push.ts'
+import type { WebPushConfig } from '../../../settings/services/web-push.ts'
 import { ConfigError } from '../../problem.ts'
-import type { WebPushConfig } from '../../services/web-push.ts'
-import { readCa } from './files.ts'
+import { caOption } from './files.ts'
 
 /**
  * Converts the settings of a Web Push service to its options.
@@ -12,25 +12,13 @@ import { readCa } from './files.ts'
  * @throws ConfigError if the keys are not a pair, or `ca` cannot be read
  */
 export async function webPushOptions(config: WebPushConfig, path: string): Promise<WebPushOptions> {
-  const { name, subject, apps, per_second: perSecond, concurrency, proxy } = config
-  const keys = { publicKey: config.public_key, privateKey: config.private_key }
-  const description = judgeKeys(keys)
+  const { ca: _ca, origins: _origins, ...options } = config
+  const description = judgeKeys(options)
   if (description !== undefined) {
     const remedy = 'use the key pair with which the site subscribes, or make a new one with: bellwire vapid'
     throw new ConfigError([{ path: `${path}.private_key`, where: '', description, remedy }])
   }
-  const ca = await readCa(config.ca, `${path}.ca`)
-  return {
-    ...keys,
-    name,
-    subject,
-    ...endpointRules(config),
-    perSecond,
-    concurrency,
-    proxy,
-    ...(apps && { apps }),
-    ...(ca !== undefined && { ca }),
-  }
+  return { ...options, ...endpointRules(config), ...(await caOption(config, path)) }
 }
 
 /** The endpoints to which the service sends. */

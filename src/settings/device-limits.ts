@@ -1,7 +1,7 @@
 // The most devices of one user: each message to the user is a call for each device.
 
-import { integer } from './kinds.ts'
-import { group } from './setting.ts'
+import { integer } from '../runtime/kinds.ts'
+import { group } from '../runtime/setting.ts'
 
 const perUser = integer(1, 1_000)
 

@@ -1,7 +1,7 @@
-import { connectionSettings } from '../address-settings.ts'
-import { baseUrl, integer, path, text } from '../kinds.ts'
-import { type Group, list, type ValueOf } from '../setting.ts'
-import { perSecond } from '../shared-settings.ts'
+import { baseUrl, integer, path, text } from '../../runtime/kinds.ts'
+import { type Group, list, type ValueOf } from '../../runtime/setting.ts'
+import { connectionSettings } from '../address.ts'
+import { perSecond } from '../shared.ts'
 
 /** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
 export const fcmSettings = {

@@ -1,9 +1,20 @@
 // Settings that several parts of the table share.
 
-import { baseUrl, brand, duration, integer, key, network, oneOf, path, proxyUrl, size, store, text } from './kinds.ts'
-import { group, list } from './setting.ts'
-
-export const makeKey = 'make one with: openssl rand -hex 24'
+import {
+  baseUrl,
+  brand,
+  duration,
+  integer,
+  key,
+  network,
+  oneOf,
+  path,
+  proxyUrl,
+  size,
+  store,
+  text,
+} from '../runtime/kinds.ts'
+import { group, list } from '../runtime/setting.ts'
 
 export const moduleOf = (exported: string) => ({
   module: path({ help: 'Your own file, JavaScript or TypeScript.' }),
@@ -86,6 +97,7 @@ export const requestBodies = {
   bodies: size({
     help: 'The most memory for request bodies; further requests are answered 503 with Retry-After. Raise it if legitimate callers reach it.',
     default: '256MiB',
+    option: 'bodyBytesInFlight',
   }),
   body_timeout: duration({
     help: 'The longest time for a request body to arrive; for NDJSON and CSV, the longest pause. After it the answer is 503.',
@@ -111,11 +123,11 @@ export const accessKeys = (help: string) =>
       { help: 'One key.' },
       {
         name: text({ help: 'The name of the key, for logs.' }),
-        key: key({ help: 'The key, sent as X-Api-Key.', secret: true, remedy: makeKey }),
+        key: key({ help: 'The key, sent as X-Api-Key.' }),
         scopes: list(oneOf('enqueue', 'read', 'manage', 'devices', 'tokens')({ help: 'A scope.' }), {
           help: 'The scopes of the key: enqueue, read, manage, devices (link and unlink), tokens (issue subscriber tokens).',
           minItems: 1,
-          remedy: 'write scopes: [read], or the scopes that it needs: enqueue, read, manage, devices, tokens',
+          remedy: "write scopes: ['read'], or the scopes that it needs: enqueue, read, manage, devices, tokens",
         }),
         brands: list(brand({ help: 'A brand.' }), {
           help: 'The brands that the key may access. Default: all.',
@@ -137,7 +149,7 @@ export const stores = list(
       )({
         help: 'The number of the store, which is never changed: the numbers of its messages begin with it.',
       }),
-      url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.', secret: true }),
+      url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.' }),
       brands: list(brand({ help: 'A brand.' }), {
         help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
       }),

@@ -1,11 +1,11 @@
 // The settings of delivery: the providers of the operator, and the providers that a platform has of its own.
 
-import { devices } from './devices-table.ts'
-import { duration, integer, longKey, origin, path, pointer, yesNo } from './kinds.ts'
+import { duration, integer, longKey, origin, path, pointer, yesNo } from '../runtime/kinds.ts'
+import { group, list, type ValueOf, variants } from '../runtime/setting.ts'
+import { devices } from './devices.ts'
 import { httpUserSettings } from './services/http.ts'
-import { group, list, type ValueOf, variants } from './setting.ts'
-import { moduleOf, suppressionRules } from './shared-settings.ts'
-import { receiptSettings } from './status-settings.ts'
+import { moduleOf, suppressionRules } from './shared.ts'
+import { receiptSettings } from './status.ts'
 
 const recording = {
   file: path({ help: 'Writes messages to this NDJSON file instead of sending them.', optional: true }),
@@ -28,9 +28,10 @@ export const siteProvider = (help: string) => variants({ help, optional: true },
 export const app = group(
   { help: "The API for the operator's own pages and apps.", optional: true },
   {
-    secrets: list(longKey({ help: 'A secret.', secret: true, remedy: 'make one with: openssl rand -hex 32' }), {
+    secrets: list(longKey({ help: 'A secret.' }), {
       help: 'Secrets of subscriber tokens: the first one signs, all of them verify.',
       minItems: 1,
+      remedy: 'make one with: openssl rand -hex 32',
     }),
     origins: list(origin({ help: 'An origin.' }), { help: 'The sites whose pages may call /app from a browser.' }),
     streams: integer(
@@ -52,12 +53,13 @@ export const content = group(
   {
     title: pointer({ help: 'The title.', default: '/title' }),
     body: pointer({ help: 'The text.', default: '/body' }),
-    image_url: pointer({ help: 'The URL of an image.', default: '/image_url' }),
+    image_url: pointer({ help: 'The URL of an image.', default: '/image_url', option: 'image_url' }),
     url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
     data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
     expires_at: pointer({
       help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970. It only shortens the lifetime.',
       default: '/expires_at',
+      option: 'expires_at',
     }),
     token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
     tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),

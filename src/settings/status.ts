@@ -2,16 +2,17 @@
 
 import { messageStatuses } from '../contract/status.ts'
 import { webhookKey } from '../contract/webhook-signature.ts'
-import { addressSettings, connectionSettings } from './address-settings.ts'
-import { baseUrl, brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from './kinds.ts'
+import { baseUrl, brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from '../runtime/kinds.ts'
+import { group, json, list, type ValueOf, variants } from '../runtime/setting.ts'
+import { addressSettings, connectionSettings } from './address.ts'
 import { httpAuth, httpHeaders, httpRule, httpSecrets } from './services/http.ts'
-import { group, json, list, type ValueOf, variants } from './setting.ts'
 
 /** A secret of Standard Webhooks. Both sides have the same one. */
-export const webhookSecret = kind('whsec_ and the base64 form of 24 to 64 bytes', (text) =>
-  webhookKey(text) === undefined ? undefined : text,
+export const webhookSecret = kind(
+  'whsec_ and the base64 form of 24 to 64 bytes',
+  (text) => (webhookKey(text) === undefined ? undefined : text),
+  { secret: true, remedy: 'make one with: echo "whsec_$(openssl rand -base64 32)"' },
 )
-export const makeWebhookSecret = 'make one with: echo "whsec_$(openssl rand -base64 32)"'
 
 /** The provider's own choice may contain spaces. */
 const receiptSecret = kind('at least 16 characters', (text) => (text.length >= 16 ? text : undefined), {
@@ -71,6 +72,33 @@ export const receiptSettings = {
   ),
 }
 
+/** The webhook of the interface. */
+export const webhookSettings = {
+  webhook: url({
+    help: "The platform's {platform_url}. /v1/integration/message/status is appended.",
+    option: 'url',
+  }),
+  secrets: list(webhookSecret({ help: 'A secret of Standard Webhooks.' }), {
+    help: 'The secrets that sign each call: one, or two while a secret is replaced.',
+    minItems: 1,
+    remedy: 'write secrets: [whsec_…], as agreed with the platform',
+  }),
+  api_key: text({
+    help: 'An API key issued by the platform, sent as X-Api-Key. Default: none.',
+    secret: true,
+    optional: true,
+  }),
+  ...addressSettings,
+  max: integer(
+    1,
+    1_000,
+  )({
+    help: 'The most statuses in one call. 1: each body is one record; otherwise it is an array.',
+    default: '100',
+  }),
+  connections,
+}
+
 export const statusSettings = group(
   {
     help: 'Records the delivery statuses of messages, with their meta, and returns them to the platform. Default: none are recorded.',
@@ -94,35 +122,12 @@ export const statusSettings = group(
                 'write to: {webhook: https://…, secrets: [whsec_…]}, or to: {template: https://…, body: …}, as agreed with the platform',
             },
             {
-              webhook: {
-                webhook: url({ help: "The platform's {platform_url}. /v1/integration/message/status is appended." }),
-                secrets: list(
-                  webhookSecret({ help: 'A secret of Standard Webhooks.', secret: true, remedy: makeWebhookSecret }),
-                  {
-                    help: 'The secrets that sign each call: one, or two while a secret is replaced.',
-                    minItems: 1,
-                    remedy: makeWebhookSecret,
-                  },
-                ),
-                api_key: text({
-                  help: 'An API key issued by the platform, sent as X-Api-Key. Default: none.',
-                  secret: true,
-                  optional: true,
-                }),
-                ...addressSettings,
-                max: integer(
-                  1,
-                  1_000,
-                )({
-                  help: 'The most statuses in one call. 1: each body is one record; otherwise it is an array.',
-                  default: '100',
-                }),
-                connections,
-              },
+              webhook: webhookSettings,
               template: {
                 template: text({
                   help: 'The address of a platform with calls of its own form. Path and query may contain {{placeholders}}.',
                   outbound: true,
+                  option: 'url',
                 }),
                 method: oneOf('POST', 'PUT', 'PATCH')({ help: 'The method of the calls.', default: 'POST' }),
                 secrets: httpSecrets,
@@ -155,6 +160,7 @@ export const statusSettings = group(
               callback: {
                 callback: url({
                   help: "The address of the vendor's callback, with its path. Use it only for a platform that knows no other form. It takes delivered, opened and clicked, of push messages.",
+                  option: 'url',
                 }),
                 username: text({ help: 'The name for HTTP Basic authentication.', default: 'fasttrack' }),
                 password: text({ help: 'The password for HTTP Basic authentication.', secret: true }),

@@ -1,12 +1,10 @@
 // operator.attributes, operator.suppression, operator.reconciliation.
 
 import { fields } from '../attributes/attribute-source.ts'
-import { namesBrand } from '../attributes/sql-text.ts'
-import { addressSettings } from './address-settings.ts'
-import { brand, duration, integer, oneOf, path, postgres, text, url } from './kinds.ts'
-import type { Problem } from './problem.ts'
-import { group, list, type ValueOf, variants } from './setting.ts'
-import { moduleOf, suppressionRules } from './shared-settings.ts'
+import { brand, duration, integer, oneOf, path, postgres, text, url } from '../runtime/kinds.ts'
+import { group, list, variants } from '../runtime/setting.ts'
+import { addressSettings } from './address.ts'
+import { moduleOf, suppressionRules } from './shared.ts'
 
 const brands = list(brand({ help: 'A brand.' }), {
   help: 'The brands that this source covers. Default: all brands of operator.keys.',
@@ -45,7 +43,7 @@ const source = variants(
       brands,
     },
     sql: {
-      sql: postgres({ help: 'Your database of users. Bellwire only reads it.', secret: true }),
+      sql: postgres({ help: 'Your database of users. Bellwire only reads it.', option: 'database' }),
       queries,
       as_of: text({
         help: 'A query for the time of the data, for a copy that lags behind: select max(loaded_at) from loads.',
@@ -58,7 +56,7 @@ const source = variants(
       brands,
     },
     http: {
-      http: url({ help: 'Your endpoint for user attributes.' }),
+      http: url({ help: 'Your endpoint for user attributes.', option: 'url' }),
       fields: list(oneOf(...fields)({ help: 'A field.' }), { help: 'The fields that it provides.', minItems: 1 }),
       ...addressSettings,
       brands,
@@ -106,53 +104,7 @@ export const attributeSettings = {
         help: 'A list ends when its source sends nothing, or its caller reads nothing, for this long.',
         default: '30s',
       }),
-      timeout: duration({ help: 'The longest duration of one list.', default: '30min' }),
+      timeout: duration({ help: 'The longest duration of one list.', default: '30min', option: 'streamMs' }),
     },
   ),
-}
-
-interface AttributesConfig {
-  readonly keys: readonly { readonly brands: readonly string[] }[]
-  readonly attributes: ValueOf<(typeof attributeSettings)['attributes']>
-  readonly suppression?: ValueOf<(typeof attributeSettings)['suppression']>
-}
-
-/** Requires a source for each brand or `suppression: none`, so that a forgotten source cannot cause messages to blocked users. */
-export function checkAttributes(
-  { keys, attributes, suppression }: AttributesConfig,
-  where: string,
-  problems: Problem[],
-): void {
-  const all = [...new Set(keys.flatMap((key) => key.brands))]
-  const none = suppression?.is === 'none'
-  const uncovered = all.filter((brand) => !attributes.some((source) => source.brands?.includes(brand) ?? true))
-  if (uncovered.length > 0 && !none)
-    problems.push({
-      path: 'operator.attributes',
-      where,
-      description: `no source covers brand ${uncovered.join(', ')}, so blocked users would be messaged`,
-      remedy: 'write attributes: [{file: ./users.csv}], or suppression: none to send to all users',
-    })
-  for (const [i, source] of attributes.entries()) {
-    if (source.is !== 'sql') continue
-    const path = `operator.attributes[${i}].queries`
-    const written = Object.entries(source.queries)
-    if (written.length === 0)
-      problems.push({
-        path,
-        where,
-        description: 'has no query',
-        remedy: `write a query for each field that you have: ${fields.join(', ')}`,
-      })
-    if ((source.brands ?? all).length < 2) continue
-    for (const [field, query] of written) {
-      if (!namesBrand(query))
-        problems.push({
-          path: `${path}.${field}`,
-          where,
-          description: 'selects the same users for every brand',
-          remedy: 'compare the brand with :brand in the query, or write one source per brand with brands: [1]',
-        })
-    }
-  }
 }

@@ -1,19 +1,22 @@
 // How an address outside is called: settings that stand beside the address, the same for every address.
 
-import type { AuthOptions } from '../http-client/auth.ts'
-import { oneOf, path, proxyUrl, text, url } from './kinds.ts'
-import { type Group, type Settings, type ValueOf, variants } from './setting.ts'
+import { oneOf, path, proxyUrl, text, url } from '../runtime/kinds.ts'
+import { type Group, type Settings, type ValueOf, variants } from '../runtime/setting.ts'
 
 const secretText = (help: string) => text({ help, secret: true })
 
 /** The kinds of authentication that every address accepts. */
 export const authVariants = {
-  header: { header: text({ help: 'The name of the header.' }), value: secretText('The value of the header.') },
-  basic: { basic: text({ help: 'The user name.' }), password: secretText('The password.') },
-  bearer: { bearer: secretText('The token.') },
+  header: {
+    header: text({ help: 'The name of the header.', option: 'name' }),
+    value: secretText('The value of the header.'),
+  },
+  basic: { basic: text({ help: 'The user name.', option: 'user' }), password: secretText('The password.') },
+  bearer: { bearer: text({ help: 'The token.', secret: true, option: 'token' }) },
   oauth2: {
     oauth2: url({
       help: 'The address of the token endpoint. The grant is client_credentials. It is called with the same proxy and client certificate; the certificates of the system are trusted too.',
+      option: 'tokenUrl',
     }),
     client_id: text({ help: 'The client id.' }),
     client_secret: secretText('The client secret.'),
@@ -55,25 +58,7 @@ export const addressSettings = {
 export type AddressSettings = ValueOf<Group<typeof addressSettings>>
 export type ConnectionSettings = ValueOf<Group<typeof connectionSettings>>
 
-export function authOptions(auth: NonNullable<AddressSettings['auth']>): AuthOptions {
-  switch (auth.is) {
-    case 'header':
-      return { kind: 'header', name: auth.header, value: auth.value }
-    case 'basic':
-      return { kind: 'basic', user: auth.basic, password: auth.password }
-    case 'bearer':
-      return { kind: 'bearer', token: auth.bearer }
-    case 'oauth2': {
-      const { oauth2: tokenUrl, client_id: clientId, client_secret: clientSecret, scope, audience, credentials } = auth
-      return {
-        kind: 'oauth2',
-        tokenUrl,
-        clientId,
-        clientSecret,
-        credentials,
-        ...(scope !== undefined && { scope }),
-        ...(audience !== undefined && { audience }),
-      }
-    }
-  }
-}
+/** The authentication as an option of the library: `kind` instead of `is`. */
+export const authOptions = <A extends { readonly is: string }>({ is, ...auth }: A) =>
+  ({ kind: is, ...auth }) as AuthOf<A>
+type AuthOf<A> = A extends { readonly is: infer Kind } ? { readonly kind: Kind } & Omit<A, 'is'> : never

@@ -1,8 +1,8 @@
 // The settings of device sources, which supply the devices of users.
 
-import { addressSettings } from './address-settings.ts'
-import { duration, store, text, url } from './kinds.ts'
-import { moduleOf } from './shared-settings.ts'
+import { duration, store, text, url } from '../runtime/kinds.ts'
+import { addressSettings } from './address.ts'
+import { moduleOf } from './shared.ts'
 
 const timeout = duration({ help: 'Timeout of one query; after it the messages are retried.', default: '5s' })
 
@@ -12,17 +12,22 @@ export const deviceSources = {
   sql: {
     sql: text({
       help: 'A query for the devices of :users, and of :brand. Columns: user_id, token, kind; optional: app, environment, linked_at.',
+      option: 'devices',
     }),
     holders: text({
       help: 'A query for the owners of :tokens, with the same columns. Default: none; messages that name a device then need unregistered_targets.',
       optional: true,
     }),
-    database: store({ help: 'Your own database. Bellwire only reads it.', secret: true }),
+    database: store({ help: 'Your own database. Bellwire only reads it.' }),
     timeout,
   },
   http: {
-    http: url({ help: 'Your endpoint. It answers POST {"brand", "user_ids"} with {"devices": […]}.' }),
-    holders: url({ help: 'Your endpoint for the owners of tokens: POST {"brand", "tokens"}.', optional: true }),
+    http: url({ help: 'Your endpoint. It answers POST {"brand", "user_ids"} with {"devices": […]}.', option: 'url' }),
+    holders: url({
+      help: 'Your endpoint for the owners of tokens: POST {"brand", "tokens"}.',
+      optional: true,
+      option: 'holdersUrl',
+    }),
     ...addressSettings,
     timeout,
   },

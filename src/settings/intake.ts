@@ -1,8 +1,8 @@
 // Queues and topics from which the platform enqueues activity request records.
 
-import { consumedFrom } from './broker-settings.ts'
-import { brand, oneOf } from './kinds.ts'
-import { group, list, type ValueOf } from './setting.ts'
+import { brand, oneOf } from '../runtime/kinds.ts'
+import { group, list, type ValueOf } from '../runtime/setting.ts'
+import { consumedFrom } from './broker.ts'
 
 /** The default name of a queue or topic. */
 export const defaultIntakeName = (channel: 'push' | 'site' | undefined): string =>

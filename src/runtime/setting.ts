@@ -1,15 +1,24 @@
-// The types of settings: a leaf (one parsed text), a list, a group, or one of several variants.
-// The whole configuration is one group: table.ts.
+// The types of settings: a leaf (one value), a list, a group, or one of several variants. The whole configuration is one group:
+// config/table.ts. The options of the library are checked by the same settings: check-options.ts.
 
-import type { Json } from '../runtime/json.ts'
+import type { Json } from './json.ts'
+
+interface Named {
+  /** The name of the option of the library, if optionName() does not find it. */
+  readonly option?: string
+}
 
 /** One value. In YAML and in the environment it is a text; `parse` converts it. */
-export interface Leaf<T> {
+export interface Leaf<T> extends Named {
   readonly type: 'leaf'
   /** Completes the sentence "expected …". */
   readonly expected: string
   /** Undefined if the text is invalid. `base` is the folder to which relative paths refer. */
   readonly parse: (text: string, base: string) => T | undefined
+  /** An option of the library has the value itself. Default: a text that `parse` accepts. */
+  readonly asOption?: { readonly expected?: string; readonly fits: (value: unknown) => boolean }
+  /** The unit, which ends the name of the option. */
+  readonly unit?: 'Ms' | 'Bytes'
   /** Formats the value as it is written in YAML; absent: the value itself. */
   write?(value: T): string
   readonly help: string
@@ -31,14 +40,14 @@ export interface Leaf<T> {
 }
 
 /** Any JSON, written as YAML: an unquoted 5 or true keeps its type, a quoted one is a text. It is printed, so it is no secret. */
-export interface JsonSetting {
+export interface JsonSetting extends Named {
   readonly type: 'json'
   readonly help: string
   readonly optional?: true
   readonly remedy?: string
 }
 
-export interface List<Of extends Setting> {
+export interface List<Of extends Setting> extends Named {
   readonly type: 'list'
   readonly of: Of
   readonly help: string
@@ -51,7 +60,7 @@ export interface List<Of extends Setting> {
 
 export type Settings = Readonly<Record<string, Setting>>
 
-export interface Group<Of extends Settings> {
+export interface Group<Of extends Settings> extends Named {
   readonly type: 'group'
   readonly settings: Of
   readonly help: string
@@ -63,7 +72,7 @@ export interface Group<Of extends Settings> {
  * One of several alternatives: written as a word (`none`), with `provider:` (`{provider: recording, file: …}`), or as a setting
  * with the name of the variant (`{module: ./mine.ts}`). In the value, `is` is the name of the variant.
  */
-export interface Variants<Of extends Readonly<Record<string, Settings>>> {
+export interface Variants<Of extends Readonly<Record<string, Settings>>> extends Named {
   readonly type: 'variants'
   readonly variants: Of
   readonly help: string
@@ -78,10 +87,31 @@ export type Setting =
   | Group<Settings>
   | Variants<Readonly<Record<string, Settings>>>
 
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
+type OptionName<Name, S> = S extends { readonly option: infer Option extends string }
+  ? Option
+  : Name extends string
+    ? `${CamelCase<Name>}${S extends { readonly unit: infer Unit extends string } ? Unit : ''}`
+    : never
+
+/**
+ * The name of a setting in a checked configuration, and in the options of the library: in camel case, with the unit.
+ *
+ * @example optionName('answer_budget', duration({ help: '' })) // 'answerBudgetMs'
+ */
+export function optionName(name: string, setting: Setting): string {
+  const unit = setting.type === 'leaf' ? (setting.unit ?? '') : ''
+  return setting.option ?? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) + unit
+}
+
 type Required<S extends Settings> = { [K in keyof S]: S[K] extends { optional: true } ? never : K }[keyof S]
 type Flat<T> = { readonly [K in keyof T]: T[K] }
 type GroupValue<S extends Settings> = Flat<
-  { [K in Required<S>]: ValueOf<S[K]> } & { [K in Exclude<keyof S, Required<S>>]?: ValueOf<S[K]> }
+  { [K in Required<S> as OptionName<K, S[K]>]: ValueOf<S[K]> } & {
+    [K in Exclude<keyof S, Required<S>> as OptionName<K, S[K]>]?: ValueOf<S[K]>
+  }
 >
 
 /** The type of a checked value. */
@@ -98,13 +128,16 @@ export type ValueOf<S> =
             ? { [K in keyof Of]: Flat<{ is: K } & GroupValue<Of[K]>> }[keyof Of]
             : never
 
-export function json<O extends Omit<JsonSetting, 'type'>>(options: O): JsonSetting & O {
+export function json<const O extends Omit<JsonSetting, 'type'>>(options: O): JsonSetting & O {
   return { type: 'json', ...options }
 }
-export function list<Of extends Setting, O extends Omit<List<Of>, 'type' | 'of'>>(of: Of, options: O): List<Of> & O {
+export function list<Of extends Setting, const O extends Omit<List<Of>, 'type' | 'of'>>(
+  of: Of,
+  options: O,
+): List<Of> & O {
   return { type: 'list', of, ...options }
 }
-export function group<Of extends Settings, O extends Omit<Group<Of>, 'type' | 'settings'>>(
+export function group<Of extends Settings, const O extends Omit<Group<Of>, 'type' | 'settings'>>(
   options: O,
   settings: Of,
 ): Group<Of> & O {
@@ -112,7 +145,7 @@ export function group<Of extends Settings, O extends Omit<Group<Of>, 'type' | 's
 }
 export function variants<
   Of extends Readonly<Record<string, Settings>>,
-  O extends Omit<Variants<Of>, 'type' | 'variants'>,
+  const O extends Omit<Variants<Of>, 'type' | 'variants'>,
 >(options: O, of: Of): Variants<Of> & O {
   return { type: 'variants', variants: of, ...options }
 }
@@ -132,3 +165,16 @@ export function holdsSecret(setting: Setting): boolean {
       return Object.values(setting.variants).some((settings) => Object.values(settings).some(holdsSecret))
   }
 }
+
+/** The defaults of a group, by the names of the options. */
+export function defaultsOf<S extends Settings>(settings: S): DefaultsOf<S> {
+  const defaults = Object.entries(settings).flatMap(([name, setting]) =>
+    setting.type === 'leaf' && setting.default !== undefined
+      ? [[optionName(name, setting), setting.parse(setting.default, process.cwd())]]
+      : [],
+  )
+  return Object.fromEntries(defaults) as DefaultsOf<S>
+}
+type DefaultsOf<S extends Settings> = Flat<{
+  [K in keyof S as S[K] extends { readonly default: string } ? OptionName<K, S[K]> : never]: ValueOf<S[K]>
+}>

@@ -1,15 +1,15 @@
 // The settings of the generic HTTP provider, for operator.push and for push services for devices of the kind http:NAME.
 
 import { defaultRules } from '../../providers/http/rules.ts'
-import { hidden } from '../address.ts'
-import { authRemedy, authVariants, connectionSettings } from '../address-settings.ts'
-import { duration, integer, kind, oneOf, pointer, text, yesNo } from '../kinds.ts'
-import { group, json, list, type Settings, type ValueOf, variants } from '../setting.ts'
-import { perSecond } from '../shared-settings.ts'
+import { hidden } from '../../runtime/address.ts'
+import { duration, integer, kind, oneOf, pointer, text, yesNo } from '../../runtime/kinds.ts'
+import { type Group, group, json, list, type Settings, type ValueOf, variants } from '../../runtime/setting.ts'
+import { authRemedy, authVariants, connectionSettings } from '../address.ts'
+import { perSecond } from '../shared.ts'
 
 /** A header may be a credential: its value is printed only if it refers to a secret by a placeholder. */
 const headerValue = kind('a text', (text) => text, {
-  write: (value) => (value.includes('{{secret.') ? value : hidden),
+  write: (value: string) => (value.includes('{{secret.') ? value : hidden),
 })
 
 const secretText = (help: string) => text({ help, secret: true })
@@ -24,7 +24,11 @@ export const httpAuth = variants(
     none: {},
     ...authVariants,
     standard_webhooks: {
-      standard_webhooks: secretText('Signing secret of the Standard Webhooks specification: whsec_ and base64.'),
+      standard_webhooks: text({
+        help: 'Signing secret of the Standard Webhooks specification: whsec_ and base64.',
+        secret: true,
+        option: 'secret',
+      }),
     },
   },
 )
@@ -40,7 +44,7 @@ export const httpRule = group(
           optional: true,
           allowSingle: true,
         }),
-        body_path: pointer({ help: 'A field of the JSON response.', optional: true }),
+        body_path: pointer({ help: 'A field of the JSON response.', optional: true, option: 'body_path' }),
         equals: text({ help: 'The value of that field, as text.', optional: true }),
         matches: text({ help: 'A regular expression that matches the field.', optional: true }),
         exists: yesNo({ help: 'The field exists and is neither null nor empty.', optional: true }),
@@ -118,8 +122,5 @@ export const httpUserSettings = {
   lifetime: duration({ help: 'Time to live: an older message is not sent.', default: '24h' }),
 } satisfies Settings
 
-type Of<S extends Settings> = { [K in keyof S as S[K] extends { optional: true } ? never : K]: ValueOf<S[K]> } & {
-  [K in keyof S as S[K] extends { optional: true } ? K : never]?: ValueOf<S[K]>
-}
-export type HttpSettings = Of<typeof httpSettings>
-export type HttpUserSettings = Of<typeof httpUserSettings>
+export type HttpSettings = ValueOf<Group<typeof httpSettings>>
+export type HttpUserSettings = ValueOf<Group<typeof httpUserSettings>>

@@ -2,19 +2,18 @@
 
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import type { DeviceKind } from '../devices/device.ts'
-import { urlForm } from '../runtime/forms.ts'
 import type { Leaf } from './setting.ts'
 
-type Description = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write'>
+type Description = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write' | 'asOption' | 'unit'>
 
-type Extras<T> = Pick<Leaf<T>, 'write' | 'ownApiKey' | 'outbound'>
+type Extras<T> = Pick<Leaf<T>, 'write' | 'ownApiKey' | 'outbound' | 'remedy' | 'secret' | 'asOption' | 'unit'>
 
-export function kind<T>(expected: string, parse: Leaf<T>['parse'], extras: Extras<T> = {}) {
-  return <O extends Description>(info: O): Leaf<T> & O => ({ type: 'leaf', expected, parse, ...extras, ...info })
+export function kind<T, const E extends Extras<T> = object>(expected: string, parse: Leaf<T>['parse'], extras?: E) {
+  return <const O extends Description>(info: O): Leaf<T> & E & O =>
+    ({ type: 'leaf', expected, parse, ...extras, ...info }) as Leaf<T> & E & O
 }
 
-export const text = kind('a text', (text) => text)
+export const text = kind('a text', (text) => (text === '' ? undefined : text))
 
 /** A JSON Pointer into a request element (RFC 6901). */
 export const pointer = kind('a JSON Pointer, such as /title or /content/title', (text) =>
@@ -23,19 +22,32 @@ export const pointer = kind('a JSON Pointer, such as /title or /content/title', 
 
 export const path = kind('a path, relative to the configuration file', (text, base) => resolve(base, text))
 
-export const yesNo = kind('true or false', (text) => ({ true: true, false: false })[text])
+export const yesNo = kind('true or false', (text) => ({ true: true, false: false })[text], {
+  asOption: { fits: (value: unknown) => typeof value === 'boolean' },
+})
 
 /** A brand's number, 0 to 2^63−1 (row 1), kept as text so that no digit is lost. */
 export const brand = kind('the number of a brand', (text) =>
   /^(0|[1-9]\d{0,18})$/.test(text) && BigInt(text) < 2n ** 63n ? text : undefined,
 )
 
-export const url = kind(urlForm.expected, (text) => (urlForm.fits(text) ? text : undefined), { outbound: true })
+/** An address whose every part is used: a user name, a password and a fragment would be dropped. */
+export const url = kind(
+  'an http or https address without user name, password and fragment, such as https://operator.example/api',
+  (text) => (isUrl(text) ? text : undefined),
+  { outbound: true },
+)
+
+function isUrl(text: string): boolean {
+  if (!URL.canParse(text) || text.includes('#')) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}
 
 /** An address to which others append paths, so it has no query. */
 export const baseUrl = kind(
   'an http or https address without user name, password, query and fragment, such as https://operator.example/api',
-  (text) => (urlForm.fits(text) && !text.includes('?') ? text.replace(/\/+$/, '') : undefined),
+  (text) => (isUrl(text) && !text.includes('?') ? text.replace(/\/+$/, '') : undefined),
   { outbound: true },
 )
 
@@ -75,12 +87,12 @@ export const origin = kind('an origin, such as https://www.example.com', (text) 
 export const key = kind(
   'at least 16 characters without spaces',
   (text) => (/^[\x21-\x7e]{16,}$/.test(text) ? text : undefined),
-  { ownApiKey: true },
+  { ownApiKey: true, secret: true, remedy: 'make one with: openssl rand -hex 24' },
 )
 export const longKey = kind(
   'at least 32 characters without spaces',
   (text) => (/^[\x21-\x7e]{32,}$/.test(text) ? text : undefined),
-  { ownApiKey: true },
+  { ownApiKey: true, secret: true, remedy: 'make one with: openssl rand -hex 32' },
 )
 
 export const store = kind(
@@ -89,25 +101,25 @@ export const store = kind(
     if (text.startsWith('sqlite:')) return text === 'sqlite:' ? undefined : `sqlite:${resolve(base, text.slice(7))}`
     return postgresAddress(text)
   },
-  { outbound: true },
+  { outbound: true, secret: true },
 )
 
-export const postgres = kind('postgres://USER:PASSWORD@HOST/DATABASE', postgresAddress, { outbound: true })
+export const postgres = kind('postgres://USER:PASSWORD@HOST/DATABASE', postgresAddress, {
+  outbound: true,
+  secret: true,
+})
 
 function postgresAddress(text: string): string | undefined {
   const isPostgres = URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
   return isPostgres && !text.includes('#') ? text : undefined
 }
 
-export const deviceKind = kind<DeviceKind>('fcm_token, fcm_fid, apns, webpush or http:NAME', (text) =>
-  /^(fcm_token|fcm_fid|apns|webpush|http:.+)$/.test(text) ? (text as DeviceKind) : undefined,
-)
-
 export function integer(from: number, to: number) {
-  return kind(`a whole number from ${from} to ${to}`, (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= from && value <= to ? value : undefined
-  })
+  const fits = (value: unknown): boolean =>
+    Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to
+  const parse = (text: string): number | undefined =>
+    /^\d{1,15}$/.test(text) && fits(Number(text)) ? Number(text) : undefined
+  return kind(`a whole number from ${from} to ${to}`, parse, { asOption: { fits } })
 }
 
 export function oneOf<const W extends readonly string[]>(...words: W) {
@@ -117,32 +129,38 @@ export function oneOf<const W extends readonly string[]>(...words: W) {
 }
 
 /** A duration in milliseconds, written with its unit: a number alone would be ambiguous. */
-export const duration = quantity('a time with its unit: 500ms, 20s, 5min, 24h or 90d', {
-  d: 86_400_000,
-  h: 3_600_000,
-  min: 60_000,
-  s: 1000,
-  ms: 1,
-})
+export const duration = kind(
+  'a time with its unit: 500ms, 20s, 5min, 24h or 90d',
+  ...quantity({ d: 86_400_000, h: 3_600_000, min: 60_000, s: 1000, ms: 1 }, 'Ms', {
+    expected: 'a time in milliseconds',
+    fits: (value) => typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY,
+  }),
+)
 
 /** Bytes. */
-export const size = quantity('a size with its unit: 512KiB or 16MiB', {
-  GiB: 1024 ** 3,
-  MiB: 1024 ** 2,
-  KiB: 1024,
-  B: 1,
-})
+export const size = kind(
+  'a size with its unit: 512KiB or 16MiB',
+  ...quantity({ GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024, B: 1 }, 'Bytes', {
+    expected: 'a whole number of bytes, at least 1',
+    fits: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+  }),
+)
 
 /** @param units from the largest to the base unit, which is 1 */
-function quantity(expected: string, units: Readonly<Record<string, number>>) {
+function quantity<U extends 'Ms' | 'Bytes'>(
+  units: Readonly<Record<string, number>>,
+  unit: U,
+  asOption: NonNullable<Leaf<number>['asOption']>,
+) {
   const form = new RegExp(`^(\\d{1,9}(?:\\.\\d+)?) ?(${Object.keys(units).join('|')})$`)
   const parse = (text: string): number | undefined => {
     const [, count, unit = ''] = form.exec(text) ?? []
-    return count === undefined ? undefined : Math.round(Number(count) * (units[unit] ?? Number.NaN))
+    const value = count === undefined ? undefined : Math.round(Number(count) * (units[unit] ?? Number.NaN))
+    return asOption.fits(value) ? value : undefined
   }
   const write = (value: number): string => {
     const [unit, each] = Object.entries(units).find(([, each]) => value % each === 0) ?? ['', 1]
     return `${value / each}${unit}`
   }
-  return kind(expected, parse, { write })
+  return [parse, { write, unit, asOption }] as const
 }

@@ -1,9 +1,9 @@
 // Channels for device links (§4.2, §4.3, row 21): where the operator publishes links, and where the platform consumes them.
 
-import { addressSettings } from './address-settings.ts'
-import { consumedFrom, kafkaAccess } from './broker-settings.ts'
-import { amqp, brand, duration, integer, text, url } from './kinds.ts'
-import { group, list, type ValueOf, variants } from './setting.ts'
+import { amqp, brand, duration, integer, text, url } from '../runtime/kinds.ts'
+import { group, list, type ValueOf, variants } from '../runtime/setting.ts'
+import { addressSettings } from './address.ts'
+import { consumedFrom, kafkaAccess } from './broker.ts'
 
 /** The default name of a queue, topic or routing key; both sides use the same one. */
 export const defaultName = (brand: string | undefined): string =>
@@ -12,7 +12,7 @@ export const defaultName = (brand: string | undefined): string =>
 /** The brokers to which links and unlinks are published. */
 export const publishedTo = {
   amqp: {
-    amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
+    amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true, option: 'url' }),
     exchange: text({
       help: 'Exchange. Default: the default exchange, which routes to a queue by name.',
       optional: true,
@@ -35,7 +35,7 @@ export const publish = list(
         },
         {
           rest: {
-            rest: url({ help: "The platform's {platform_url}. /v1/integration/… is appended." }),
+            rest: url({ help: "The platform's {platform_url}. /v1/integration/… is appended.", option: 'url' }),
             api_key: text({
               help: 'The API key issued by the platform, sent as X-Api-Key. Optional with `auth`.',
               secret: true,

@@ -1,13 +1,13 @@
 // The settings of the operator's side.
 
-import { attributeSettings } from './attributes-settings.ts'
-import { app, content, providerLimits, pushProvider, siteProvider } from './delivery-settings.ts'
-import { publish } from './device-channels-settings.ts'
-import { deviceLimits } from './device-limits-settings.ts'
-import { brand, duration, integer, key, size, store, text } from './kinds.ts'
-import { group, list } from './setting.ts'
-import { accessKeys, listening, makeKey, requestBodies } from './shared-settings.ts'
-import { statusSettings } from './status-settings.ts'
+import { brand, duration, integer, key, size, store, text } from '../runtime/kinds.ts'
+import { group, list } from '../runtime/setting.ts'
+import { attributeSettings } from './attributes.ts'
+import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
+import { publish } from './device-channels.ts'
+import { deviceLimits } from './device-limits.ts'
+import { accessKeys, listening, requestBodies } from './shared.ts'
+import { statusSettings } from './status.ts'
 
 const messagesPerSecond = integer(1, 10_000_000)
 
@@ -18,18 +18,17 @@ export const operator = group(
     store: store({
       help: 'The database for messages, outcomes and the inbox. It must not be the database of the platform.',
       default: 'sqlite:operator.db',
-      secret: true,
     }),
     keys: list(
       group(
         { help: 'One key.' },
         {
           name: text({ help: 'The name of the key, for logs.' }),
-          key: key({ help: 'The key, sent by the platform as X-Api-Key.', secret: true, remedy: makeKey }),
+          key: key({ help: 'The key, sent by the platform as X-Api-Key.' }),
           brands: list(brand({ help: 'A brand.' }), {
             help: 'The brands for which the key may send.',
             minItems: 1,
-            remedy: 'write brands: [1], with the brand_id that the platform sends',
+            remedy: "write brands: ['1'], with the brand_id that the platform sends",
           }),
           rate: group(
             {
@@ -52,7 +51,7 @@ export const operator = group(
       {
         help: 'The API keys issued to the platform. Several keys may be valid at once, so that a key can be rotated.',
         minItems: 1,
-        remedy: 'the platform needs a key to call this API: add one under operator.keys',
+        remedy: 'the platform needs a key to call this API: add one under keys',
       },
     ),
     admin_keys: accessKeys('The API keys for /admin, for your own services.'),
@@ -67,17 +66,22 @@ export const operator = group(
     keep: duration({
       help: 'How long messages and notifications are kept. It must be longer than any retry.',
       default: '90d',
+      option: 'keptMs',
     }),
     keep_contents: duration({
       help: 'How long request bodies, attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
       default: '14d',
+      option: 'contentsKeptMs',
     }),
     limits: group(
       { help: 'Limits on requests and on concurrent work.' },
       {
         body: size({ help: 'The largest request body.', default: '16MiB' }),
         ...requestBodies,
-        batch: integer(1, 100_000)({ help: 'The most messages in one batch; the excess is fatal.', default: '10000' }),
+        batch: integer(
+          1,
+          100_000,
+        )({ help: 'The most messages in one batch; the excess is fatal.', default: '10000', option: 'batchMax' }),
         answer_budget: duration({
           help: "Every request is answered within this time. Keep it below the platform's timeout.",
           default: '20s',

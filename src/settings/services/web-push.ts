@@ -2,9 +2,9 @@
 
 import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
-import { integer, kind, origin, path, text } from '../kinds.ts'
-import { type Group, group, list, type ValueOf } from '../setting.ts'
-import { perSecond, proxyOf } from '../shared-settings.ts'
+import { integer, kind, origin, path, text } from '../../runtime/kinds.ts'
+import { type Group, group, list, type ValueOf } from '../../runtime/setting.ts'
+import { perSecond, proxyOf } from '../shared.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
 

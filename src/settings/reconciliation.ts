@@ -1,9 +1,9 @@
 // platform.reconciliation: the operators' lists that are compared with the CRM.
 
 import { reconciliationFields } from '../contract/records.ts'
-import { addressSettings } from './address-settings.ts'
-import { brand, duration, integer, oneOf, size, text, url } from './kinds.ts'
-import { group, list } from './setting.ts'
+import { brand, duration, integer, oneOf, size, text, url } from '../runtime/kinds.ts'
+import { group, list } from '../runtime/setting.ts'
+import { addressSettings } from './address.ts'
 
 const percent = integer(0, 1_000_000)
 

@@ -1,13 +1,18 @@
 // The settings of push to devices: the device source, and the push services.
 
-import { deviceSources } from './device-source-settings.ts'
-import { brand, deviceKind, duration, integer, oneOf, text } from './kinds.ts'
+import type { DeviceKind } from '../devices/device.ts'
+import { brand, duration, integer, kind, oneOf, text } from '../runtime/kinds.ts'
+import { group, list, type Settings, type ValueOf, variants } from '../runtime/setting.ts'
+import { deviceSources } from './device-source.ts'
 import { apnsSettings } from './services/apns.ts'
 import { fcmSettings } from './services/fcm.ts'
 import { httpSettings } from './services/http.ts'
 import { webPushSettings } from './services/web-push.ts'
-import { group, list, type Settings, type ValueOf, variants } from './setting.ts'
-import { moduleOf } from './shared-settings.ts'
+import { moduleOf } from './shared.ts'
+
+const deviceKind = kind<DeviceKind>('fcm_token, fcm_fid, apns, webpush or http:NAME', (text) =>
+  /^(fcm_token|fcm_fid|apns|webpush|http:.+)$/.test(text) ? (text as DeviceKind) : undefined,
+)
 
 /** One entry per kind of push service; their settings are in src/config/services/. */
 const services = {

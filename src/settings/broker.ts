@@ -1,10 +1,14 @@
 // A queue or topic that the platform consumes.
 
-import { amqp, broker, integer, oneOf, text, yesNo } from './kinds.ts'
-import { list, type ValueOf, variants } from './setting.ts'
+import { amqp, broker, integer, oneOf, text, yesNo } from '../runtime/kinds.ts'
+import { list, type ValueOf, variants } from '../runtime/setting.ts'
 
 export const kafkaAccess = {
-  kafka: list(broker({ help: 'A broker.' }), { help: 'Bootstrap brokers, as host:port.', minItems: 1 }),
+  kafka: list(broker({ help: 'A broker.' }), {
+    help: 'Bootstrap brokers, as host:port.',
+    minItems: 1,
+    option: 'brokers',
+  }),
   tls: yesNo({ help: 'Whether to connect with TLS.', default: 'false' }),
   mechanism: oneOf('PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512')({ help: 'SASL mechanism.', default: 'PLAIN' }),
   username: text({ help: 'User name. Default: no authentication.', optional: true }),
@@ -17,7 +21,7 @@ export function consumedFrom(defaultName: string, prefetch: string, help: string
     { help, remedy: 'write from: {amqp: amqp://…} or {kafka: [host:port]}' },
     {
       amqp: {
-        amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true }),
+        amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true, option: 'url' }),
         queue: text({ help: `Queue. Default: ${defaultName}.`, optional: true }),
         dead_queue: text({
           help: 'Dead-letter queue to consume too, one message at a time. Default: QUEUE.dead. none: no dead-letter queue.',
