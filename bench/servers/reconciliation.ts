@@ -13,7 +13,7 @@ const operator = createOperator({
   store,
   keys: [{ name: 'bench', key: benchKey, brands: ['1'] }],
   attributes: sqlSource({ database, queries: { blocked } }),
-  reconciliation: { streams: 1 },
+  testing: { reconciliation: { streams: 1 } },
 })
 await operator.start()
 const { url } = await listen('operator', chain(operator.handler, operator.admin.handler))

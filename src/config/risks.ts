@@ -117,7 +117,7 @@ function publicAdmin({ operator, platform }: Config): readonly Risk[] {
 function clearText(leaves: readonly ConfiguredValue[]): readonly Risk[] {
   return leaves.flatMap(({ path, leaf, value }) => {
     const host = leaf.outbound ? clearTextHost(String(value)) : undefined
-    const siblings = leaves.filter((each) => each.path.startsWith(path.replace(/[^.]+$/, '')))
+    const siblings = leaves.filter((each) => each.path.startsWith(path.replace(/(testing\.)?[^.]+$/, '')))
     if (host === undefined || !(leaf.sendsTokens || carriesSecret(String(value), siblings))) return []
     const description = `sends credentials to ${host} without ${isUnverified(String(value)) ? 'verifying its certificate' : 'TLS'}, readable for everyone on the network`
     const remedy = tlsRemedy(String(value))

@@ -43,7 +43,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'Request bodies',
-      String.raw`(operator\.limits|platform)\.(?<name>body|bodies|body_timeout)`,
+      String.raw`(operator\.limits|platform)\.(?<name>body|bodies)`,
       'Limits on the bodies that a side receives. See [Limits for callers](running.md#limits-for-callers).',
     ),
     section(
@@ -112,17 +112,17 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       'FCM',
-      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|base_url|connections)`,
+      String.raw`${service}\{fcm\}\.(?<name>name|credentials|credentials_json|apps|testing\.\w+)`,
       'Android, and apps with the Firebase SDK. See [FCM](push.md#fcm).',
     ),
     section(
       'APNs',
-      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|base_url|sandbox_url|connections)`,
+      String.raw`${service}\{apns\}\.(?<name>name|key|key_\w+|team_id|topic|apps|environments|testing\.\w+)`,
       'iOS and macOS. See [APNs](push.md#apns).',
     ),
     section(
       'Web Push',
-      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|origins(\[\]\.\w+)?)`,
+      String.raw`${service}\{web-push\}\.(?<name>name|public_key|private_key|subject|apps|hosts|testing\.origins(\[\]\.\w+)?)`,
       'Browsers. See [Web Push](push.md#web-push).',
     ),
     section(
@@ -169,11 +169,6 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
       'Suppression',
       String.raw`operator\.suppression(\{attributes\}\.(?<name>[\w.]+))?`,
       'The check before every send. See [attributes.md](attributes.md).',
-    ),
-    section(
-      'Lists for reconciliation',
-      String.raw`operator\.reconciliation\.(?<name>\w+)`,
-      'Limits on the lists that the platform requests. See [The operator: answer with lists](reconciliation.md#the-operator-answer-with-lists).',
     ),
     section(
       'Your pages and apps',
@@ -225,7 +220,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
   "The platform's side": [
     section(
       'Lanes',
-      String.raw`platform\.(?<name>read_ahead|lanes(\[\]\.(brand|channel|profile|to|mode|max|bytes|span|concurrency|per_second|timeout|failed_actions))?)`,
+      String.raw`platform\.(?<name>lanes(\[\]\.(brand|channel|profile|to|mode|max|bytes|span|concurrency|per_second|timeout|failed_actions))?)`,
       'One lane for each brand and channel: a slow operator does not delay another.',
     ),
     section(

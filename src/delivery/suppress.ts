@@ -11,7 +11,6 @@ import { emit } from '../runtime/events.ts'
 import { gather } from '../runtime/gather.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { within } from '../runtime/within.ts'
-import { createAllowedCache } from './suppression-cache.ts'
 
 const consent = { push: 'consent_push_notification', site: 'consent_site_notification' } as const
 /** Nothing is exempt from these fields. */
@@ -49,8 +48,6 @@ export interface SuppressionOptions {
   }
   /** A rule of your own, for messages that the fields allow. */
   readonly rule?: SuppressionRule
-  /** How long a permission to send is cached, in milliseconds. 0, the default: no cache. A rule is never cached. */
-  readonly maxStalenessMs?: number
   /** Timeout of the source, and of the rule: the message is fatal. */
   readonly timeoutMs?: number
 }
@@ -94,12 +91,12 @@ interface LookUp {
  * fatal and not sent. The users of one turn of the event loop are one look-up per brand.
  *
  * @throws if the source has none of the fields that suppression uses, or lacks one that the options name
- * @example createSuppression(fileSource, signal, { maxStalenessMs: 0 })
+ * @example createSuppression(fileSource, signal)
  */
 export function createSuppression(
   source: AttributeSource,
   signal: AbortSignal,
-  { fields, exempt = {}, rule, maxStalenessMs = 0, timeoutMs = 5_000 }: SuppressionOptions = {},
+  { fields, exempt = {}, rule, timeoutMs = 5_000 }: SuppressionOptions = {},
 ): Suppression {
   const relevant = [...new Set([...always, ...(fields ?? suppressedByDefault)])]
   const wrong = relevant.filter((field) => !suppressing.includes(field))
@@ -114,7 +111,6 @@ export function createSuppression(
     throw new Error(
       `${source.name} has none of the fields ${relevant.join(', ')}: add one, or write suppression: none to send to all users`,
     )
-  const cache = createAllowedCache(maxStalenessMs)
 
   const lookUpTogether = gather<LookUp>((lookUps) => {
     for (const [brand, ofBrand] of Map.groupBy(lookUps, (lookUp) => lookUp.brand)) void readFields(brand, ofBrand)
@@ -141,18 +137,10 @@ export function createSuppression(
 
   /** The reason why one of these fields forbids messages to the user. */
   function findUserReason(brand: string, userId: string, checked: readonly Field[]): Promise<string | undefined> {
-    const key = `${brand} ${checked.join(' ')} ${userId}`
-    const now = clock.monotonic()
-    if (cache.isAllowed(key, now)) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
       const resolveFields: LookUp['resolve'] = (known, users) => {
-        const reason = findReason(
-          checked.filter((field) => known.includes(field)),
-          users,
-          userId,
-        )
-        if (reason === undefined) cache.add(key, now)
-        resolve(reason)
+        const asked = checked.filter((field) => known.includes(field))
+        resolve(findReason(asked, users, userId))
       }
       lookUpTogether({ brand, userId, resolve: resolveFields, reject })
     })

@@ -44,7 +44,6 @@ const known: OptionsOf<OperatorOptions> = {
   site: siteOption,
   attributes: optional(custom('an AttributeSource, with a function among', 'among')),
   suppression: suppressionOption,
-  reconciliation: settings.reconciliation,
   app: settings.app,
   status: optional(
     object({ ...byOption(settings.status.settings), webhooks: optional(list(webhook)), receipts: anything }),
@@ -53,6 +52,7 @@ const known: OptionsOf<OperatorOptions> = {
   keptMs: settings.keep,
   contentsKeptMs: settings.keep_contents,
   limits: settings.limits,
+  testing: optional(object({ reconciliation: anything, bodyTimeoutMs: anything, appPerMinute: anything })),
 }
 
 /** @throws ConfigError with all problems at once, each with the path of its option */

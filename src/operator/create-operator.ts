@@ -28,7 +28,7 @@ import { measureStores } from '../store/measure-stores.ts'
 import { op } from '../store/statement.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
-import { deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import { appPerMinute, deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
@@ -144,12 +144,13 @@ async function composeOn(
   const paths = { push: pathOf('push'), site: pathOf('site') }
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const allBrands = [...brands, ...(options.publish ?? []).map(({ brand }) => brand)]
-  const app = createHttp('operator', limits.bodyBytes, limits)
+  const bodies = { ...limits, ...options.testing }
+  const app = createHttp('operator', limits.bodyBytes, bodies)
   sendRoutes(app, { keys: options.keys, paths, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,
     source: attributes,
-    limits: { ...reconciliationLimits, ...options.reconciliation },
+    limits: { ...reconciliationLimits, ...options.testing?.reconciliation },
     signal,
   })
   const statusPages = hasStatusPages(options.status)
@@ -166,7 +167,7 @@ async function composeOn(
           }),
         ]
       : []
-  const adminApp = createHttp('operator', limits.bodyBytes, limits)
+  const adminApp = createHttp('operator', limits.bodyBytes, bodies)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
   const admin = operatorRoutes({
     queue,
@@ -197,7 +198,7 @@ async function composeOn(
         services: pushServices(options),
         publish: options.publish ?? [],
         judge: options.judgeDevice,
-        devices: maxDevices,
+        devices: { app: maxDevices.app, appPerMinute: options.testing?.appPerMinute ?? appPerMinute },
         signal,
       })
     : []

@@ -31,11 +31,9 @@ export interface KeyRate {
 export interface DeviceLimits {
   readonly app: number
   readonly services: number
-  /** Most tokens that one user may link through /app in a minute, and most that one user may unlink. */
-  readonly appPerMinute: number
 }
 
-export interface OperatorLimits extends BodyLimits {
+export interface OperatorLimits extends Omit<BodyLimits, 'bodyTimeoutMs'> {
   /** Largest request body in bytes. */
   readonly bodyBytes: number
   /** Most messages in one batch; further messages are fatal (row 26). */
@@ -55,6 +53,14 @@ export interface ReconciliationLimits {
   readonly stallMs: number
   /** Timeout of a whole list. */
   readonly streamMs: number
+}
+
+export interface OperatorTesting {
+  readonly reconciliation?: Partial<ReconciliationLimits>
+  /** The longest time for a request body to arrive. Default: 30 seconds. */
+  readonly bodyTimeoutMs?: number
+  /** Most tokens that one user may link through /app in a minute, and most that one user may unlink. Default: 10. */
+  readonly appPerMinute?: number
 }
 
 export interface OperatorOptions {
@@ -82,7 +88,6 @@ export interface OperatorOptions {
    * Without `attributes`, 'none' is required.
    */
   readonly suppression?: SuppressionOptions | 'none'
-  readonly reconciliation?: Partial<ReconciliationLimits>
   /** Access of the operator's pages and apps: secrets of subscriber tokens, and origins that may call /app from a browser. */
   readonly app?: AppOptions
   /** Records the delivery statuses of messages and returns them to the platform (§1.5, rows 23 to 25). Absent: they are not recorded. */
@@ -94,9 +99,12 @@ export interface OperatorOptions {
   /** Retention of request bodies, attempts and calls, in milliseconds; 14 days, and never longer than `keptMs`. */
   readonly contentsKeptMs?: number
   readonly limits?: Partial<OperatorLimits>
+  /** Limits that only a test changes. */
+  readonly testing?: OperatorTesting
 }
 
-const { device_limits, limits, reconciliation } = operator.settings
+const { device_limits, limits } = operator.settings
 export const deviceLimits: DeviceLimits = defaultsOf(device_limits.settings)
 export const operatorLimits: OperatorLimits = defaultsOf(limits.settings)
-export const reconciliationLimits: ReconciliationLimits = defaultsOf(reconciliation.settings)
+export const reconciliationLimits: ReconciliationLimits = { streams: 9, stallMs: 30_000, streamMs: 30 * 60_000 }
+export const appPerMinute = 10

@@ -2,6 +2,7 @@
 
 import { storeProblems } from '../brands/store-problems.ts'
 import {
+  anything,
   byOption,
   checkOptions,
   custom,
@@ -24,7 +25,6 @@ const { poll: everyMs, ...statusSettings } = status.settings
 const { url, api_key: apiKey } = to.variants['operator-api']
 const { receipts_from: receiptsFrom } = settings.own.settings.status.settings
 const { app, content, limits } = settings.own.settings
-const { bodies, body_timeout } = settings
 const { channel, brands } = settings.intake.of.settings
 const { brand } = lane
 
@@ -70,11 +70,11 @@ const known: OptionsOf<PlatformOptions> = {
   judgeDevice: functionOption,
   devicesPerUser: settings.devices_per_user,
   reconciliation: optional(list(object({ ...byOption(settings.reconciliation.of.settings), ...addressOptions }))),
-  readAheadBytes: settings.read_ahead,
   keptMs: settings.keep,
   contentsKeptMs: settings.keep_contents,
   bodyBytes: settings.body,
-  bodies: optional(object(byOption({ bodies, body_timeout }))),
+  bodyBytesInFlight: settings.bodies,
+  testing: optional(object({ bodyTimeoutMs: anything, statusWaitMs: anything })),
 }
 
 /** @throws ConfigError with all problems at once, each with the path of its option */

@@ -108,6 +108,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     lanes: options.lanes.map(({ brand, channel, provider, status }) => ({
       name: laneName(brand, channel),
       ...status,
+      ...(options.testing?.statusWaitMs !== undefined && { waitMs: options.testing.statusWaitMs }),
       // Such a status has a message: it waits while its lane is paused or the platform is stopped.
       ...(provider === 'own' && { isOwn: true, waitMs: options.keptMs ?? keptByDefaultMs }),
     })),
@@ -116,8 +117,12 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
 
   const crmOf = (brand: string) => stores.of(brand).crm
   const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
-  const app = createHttp('platform', bodyBytes, options.bodies)
-  const adminApp = createHttp('platform', bodyBytes, options.bodies)
+  const bodies = {
+    ...(options.bodyBytesInFlight !== undefined && { bodyBytesInFlight: options.bodyBytesInFlight }),
+    ...options.testing,
+  }
+  const app = createHttp('platform', bodyBytes, bodies)
+  const adminApp = createHttp('platform', bodyBytes, bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
   const admin = platformRoutes({
     queue,

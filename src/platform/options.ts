@@ -8,7 +8,6 @@ import type { SuppressionOptions } from '../delivery/suppress.ts'
 import type { Judge } from '../devices/device-event.ts'
 import type { LinkSource } from '../devices/link-intake.ts'
 import type { AccessKey } from '../http/access.ts'
-import type { BodyLimits } from '../http/request-bodies.ts'
 import type { LaneShape } from '../providers/operator-api.ts'
 import type { Channel, Provider } from '../providers/provider.ts'
 import type { ReconciliationOptions } from '../reconcile/options.ts'
@@ -60,8 +59,6 @@ export interface LaneOptions {
   readonly status?: {
     /** The secrets with which the operator signs its calls: 'whsec_…', two during a rotation. */
     readonly secrets?: readonly string[]
-    /** How long a status waits for its identifier, before it is parked. Default: 1 hour. */
-    readonly waitMs?: number
     /** Polls the statuses from the operator (GET {base_url}/messages/status). */
     readonly poll?: PolledOperator
   }
@@ -125,14 +122,19 @@ export interface PlatformOptions {
   readonly devicesPerUser?: number
   /** The operators' attributes that are compared with the CRM's attributes. */
   readonly reconciliation?: readonly ReconciliationOptions[]
-  /** The memory for messages that all lanes together have read ahead, in bytes. Default: 256 MiB. */
-  readonly readAheadBytes?: number
   /** How long settled items are kept, in milliseconds. Default: 90 days, the minimum of row 29. */
   readonly keptMs?: number
   /** How long attempts and calls are kept, in milliseconds, at most `keptMs`. Default: 14 days. */
   readonly contentsKeptMs?: number
   /** The largest body of a JSON request, in bytes. NDJSON streams have no limit. Default: 16 MiB. */
   readonly bodyBytes?: number
-  /** The memory for all request bodies together, and the time limit for receiving a body. */
-  readonly bodies?: Partial<BodyLimits>
+  /** The memory for all request bodies together, in bytes. Default: 256 MiB. */
+  readonly bodyBytesInFlight?: number
+  /** Limits that only a test changes. */
+  readonly testing?: {
+    /** The longest time for a request body to arrive. Default: 30 seconds. */
+    readonly bodyTimeoutMs?: number
+    /** How long a status waits for its identifier, before it is parked. Default: 1 hour. */
+    readonly statusWaitMs?: number
+  }
 }

@@ -47,7 +47,7 @@ export type PlatformStores = BrandStores<PlatformStore>
 
 export function openStores(options: PlatformOptions): Promise<PlatformStores> {
   const { devicesPerUser } = options
-  const readAhead = createReadAheadBudget(options.readAheadBytes)
+  const readAhead = createReadAheadBudget()
   return openBrandStores<PlatformStore>(platformStores(options), async (database, number) => {
     const crm = number === 0 ? await openCrmStore(options.store, database) : undefined
     const queue = createQueue(database, { readAhead })

@@ -1,7 +1,7 @@
-// operator.attributes, operator.suppression, operator.reconciliation.
+// operator.attributes, operator.suppression.
 
 import { fields } from '../attributes/attribute-source.ts'
-import { brand, duration, integer, oneOf, path, postgres, text, url } from '../runtime/kinds.ts'
+import { brand, duration, oneOf, path, postgres, text, url } from '../runtime/kinds.ts'
 import { group, list, variants } from '../runtime/setting.ts'
 import { addressSettings } from './address.ts'
 import { moduleOf, suppressionRules } from './shared.ts'
@@ -78,33 +78,12 @@ export const attributeSettings = {
     {
       attributes: {
         ...suppressionRules,
-        max_staleness: duration({
-          help: 'How long the answer "this user may be messaged" is cached. 0ms: the sources are read before every send.',
-          default: '0ms',
-        }),
         timeout: duration({
           help: 'The longest wait for a source. After it nothing is sent: messages are fatal.',
           default: '5s',
         }),
       },
       none: {},
-    },
-  ),
-  reconciliation: group(
-    { help: 'Reconciliation lists for the platform.' },
-    {
-      streams: integer(
-        1,
-        1_000,
-      )({
-        help: 'The most concurrent lists; further requests are answered 503. A platform may request all nine fields at once.',
-        default: '9',
-      }),
-      stall: duration({
-        help: 'A list ends when its source sends nothing, or its caller reads nothing, for this long.',
-        default: '30s',
-      }),
-      timeout: duration({ help: 'The longest duration of one list.', default: '30min', option: 'streamMs' }),
     },
   ),
 }

@@ -31,13 +31,6 @@ export function consumedFrom(defaultName: string, prefetch: string, help: string
           help: 'Declare both queues as quorum queues. false: the queues must exist.',
           default: 'true',
         }),
-        delivery_limit: integer(
-          1,
-          1_000_000,
-        )({
-          help: 'Unacknowledged deliveries of a message before the broker moves it to the dead-letter queue.',
-          default: '20',
-        }),
         prefetch: integer(
           1,
           10_000,

@@ -41,10 +41,6 @@ export const app = group(
       help: 'The most open inbox streams; further ones are answered 503. Keep it well below operator.connections.',
       default: '10000',
     }),
-    streams_per_user: integer(
-      1,
-      10_000,
-    )({ help: 'The most open inbox streams of one user; a further one ends the oldest.', default: '10' }),
   },
 )
 
@@ -110,10 +106,6 @@ export const own = group(
       {
         crm: {
           ...suppressionRules,
-          max_staleness: duration({
-            help: 'How long the answer "this user may be messaged" is cached. 0ms: the CRM is read before every send.',
-            default: '0ms',
-          }),
         },
         none: {},
       },

@@ -15,13 +15,6 @@ export const deviceLimits = group(
       help: 'The limit for links from services. A message goes to at most this many devices.',
       default: '200',
     }),
-    app_per_minute: integer(
-      1,
-      1_000_000,
-    )({
-      help: 'The most tokens that one user may link through /app per minute, and the most that the user may unlink; more are answered 429.',
-      default: '10',
-    }),
   },
 )
 

@@ -125,7 +125,6 @@ export const devices = group(
           help: "Above `devices`, removals continue only while they are at most this share of the credential's sends, in percent.",
           default: '10',
         }),
-        window: duration({ help: 'The period in which removals and sends are counted.', default: '10min' }),
       },
     ),
   },

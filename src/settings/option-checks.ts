@@ -39,7 +39,7 @@ const pushDevices = object({
     object({
       devices: removals.settings.devices,
       share: share({ help: '', optional: true }),
-      windowMs: removals.settings.window,
+      windowMs: anything,
     }),
   ),
   guard: anything,

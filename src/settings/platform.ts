@@ -95,10 +95,6 @@ export const laneSettings = {
         help: 'The time between two requests for new statuses to the operator, with the API key of the lane. Only with provider `operator-api`. Default: statuses are not polled.',
         optional: true,
       }),
-      wait: duration({
-        help: 'How long a status waits for an answer of the operator with its identifier. Then it is parked.',
-        default: '1h',
-      }),
     },
   ),
   retry: group(
@@ -140,10 +136,6 @@ export const platform = group(
     reconciliation,
     body: size({ help: 'The largest JSON request body. NDJSON has no limit.', default: '16MiB' }),
     ...requestBodies,
-    read_ahead: size({
-      help: 'The memory for messages that all lanes of a process have read ahead.',
-      default: '256MiB',
-    }),
     keep: duration({
       help: 'How long settled messages are kept. It must be longer than any retry or replay.',
       default: '90d',

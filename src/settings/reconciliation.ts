@@ -1,7 +1,7 @@
 // platform.reconciliation: the operators' lists that are compared with the CRM.
 
 import { reconciliationFields } from '../contract/records.ts'
-import { brand, duration, integer, oneOf, size, text, url } from '../runtime/kinds.ts'
+import { brand, duration, integer, oneOf, text, url } from '../runtime/kinds.ts'
 import { group, list } from '../runtime/setting.ts'
 import { addressSettings } from './address.ts'
 
@@ -34,10 +34,6 @@ export const reconciliation = list(
         {
           shrink: percent({ help: 'The most that a list may shrink, in percent of the last one.', default: '20' }),
           grow: percent({ help: 'The most that a list may grow, in percent of the last one.', default: '50' }),
-          slack: integer(0, 1_000_000_000)({ help: 'A change of up to this many ids is accepted.', default: '1000' }),
-          id: size({ help: 'The longest id.', default: '16KiB' }),
-          idle: duration({ help: 'The longest pause within a list.', default: '30s' }),
-          total: duration({ help: 'The longest duration of a list.', default: '15min' }),
         },
       ),
     },

@@ -14,7 +14,7 @@ import {
   store,
   text,
 } from '../runtime/kinds.ts'
-import { group, list } from '../runtime/setting.ts'
+import { group, list, type Settings } from '../runtime/setting.ts'
 
 export const moduleOf = (exported: string) => ({
   module: path({ help: 'Your own file, JavaScript or TypeScript.' }),
@@ -99,11 +99,11 @@ export const requestBodies = {
     default: '256MiB',
     option: 'bodyBytesInFlight',
   }),
-  body_timeout: duration({
-    help: 'The longest time for a request body to arrive; for NDJSON and CSV, the longest pause. After it the answer is 503.',
-    default: '30s',
-  }),
 }
+
+/** Settings for a stand-in of a push service. */
+export const testing = <Of extends Settings>(settings: Of) =>
+  group({ help: 'For tests: a stand-in instead of the push service.' }, settings)
 
 /** The rate of a push service. */
 export const perSecond = integer(

@@ -52,7 +52,7 @@ test('pushes go to FCM, for devices that an operator linked and users that the C
   own:
     push:
       devices:
-        services: [{provider: fcm, credentials: account.json, base_url: "${google.url}", ca: google.pem}]
+        services: [{provider: fcm, credentials: account.json, testing: {base_url: "${google.url}"}, ca: google.pem}]
   lanes: [{brand: 1, channel: push, to: own}]
 `,
   )

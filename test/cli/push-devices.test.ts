@@ -81,15 +81,14 @@ test('FCM and APNs are configured with files, and each reaches its own devices',
     devices:
       source: {module: devices.ts}
       services:
-        - {provider: fcm, credentials: account.json, base_url: "${google.url}", ca: google.pem}
+        - {provider: fcm, credentials: account.json, testing: {base_url: "${google.url}"}, ca: google.pem}
         - provider: apns
           brands: [1]
           key: key.p8
           key_id: ${apple.credentials.keyId}
           team_id: ${apple.credentials.teamId}
           topic: ${apple.topic}
-          base_url: ${apple.url}
-          sandbox_url: ${apple.sandboxUrl}
+          testing: {base_url: "${apple.url}", sandbox_url: "${apple.sandboxUrl}"}
           ca: apple.pem
 `,
   )

@@ -38,7 +38,7 @@ test('each brand is published and consumed as configured, with the same default 
     - {brand: 2, to: {amqp: "amqp://bellwire:secret-of-amqp@127.0.0.1:1/"}, providers: [firebase, webpush], origin: www.two.example}
     - {brand: 3, to: {kafka: ["127.0.0.1:1"], username: bellwire, password: secret-of-kafka}, providers: [all], retry: {most: 1min}}`,
       `
-    - {brand: 2, from: {amqp: "amqp://bellwire:secret-of-amqp@127.0.0.1:1/", delivery_limit: 5}}
+    - {brand: 2, from: {amqp: "amqp://bellwire:secret-of-amqp@127.0.0.1:1/"}}
     - {brand: 3, from: {kafka: ["127.0.0.1:1"], username: bellwire, password: secret-of-kafka}}
     - {from: {kafka: ["127.0.0.1:1"]}, origins: [{origin: one.example, brand: 1}, {origin: two.example, brand: 2}]}`,
     ),

@@ -184,8 +184,8 @@ test('sending credentials to another machine without TLS is refused', async (t) 
       '  push: {devices: {services: [{module: a.ts}], source: {http: "http://d.internal", auth: {bearer: s}}}}',
       '  push: {devices: {services: [{module: a.ts}], source: {http: "http://d.internal"}}}',
     ],
-    'operator.push.devices.services[0].base_url': [
-      service('{provider: fcm, credentials: a.json, base_url: "http://fcm.internal"}'),
+    'operator.push.devices.services[0].testing.base_url': [
+      service('{provider: fcm, credentials: a.json, testing: {base_url: "http://fcm.internal"}}'),
       service('{provider: fcm, credentials: a.json}'),
     ],
   })) {

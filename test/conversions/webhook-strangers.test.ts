@@ -50,7 +50,7 @@ test('bodies of unsigned calls cannot block device links', async (t) => {
     keys: [adminKey, devices],
     lanes: [lane('1', [secretOf('one')])],
     bodyBytes: 4 * MiB,
-    bodies: { bodyBytesInFlight: 16 * MiB },
+    bodyBytesInFlight: 16 * MiB,
   })
   const sockets = Array.from({ length: 12 }, () => openRawSocket(t, url))
   for (const socket of sockets) {

@@ -41,12 +41,12 @@ async function start(t: TestContext, { answer = accept, store, waitMs, secrets }
     retry: { firstMs: 50, mostMs: 100 },
     status: {
       secrets: secrets?.[`${brand}/${channel}`] ?? [brand === '1' ? one : two],
-      ...(waitMs !== undefined && { waitMs }),
     },
   })
   const { url } = await startPlatform(t, {
     lanes: [lane('1', 'push'), lane('1', 'site'), lane('2', 'push')],
     ...(store !== undefined && { store }),
+    ...(waitMs !== undefined && { testing: { statusWaitMs: waitMs } }),
   })
   const find = async (query: string) => (await get(`${url}/admin/messages?${query}`)).body.messages
   return {

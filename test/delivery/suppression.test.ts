@@ -123,28 +123,12 @@ test('the messages of one turn are one look-up for each brand', async () => {
   assert.deepEqual(lookUps.map(({ brand }) => brand).toSorted(), ['1', '2'])
 })
 
-test('a permission to send is cached only as long as the setting allows; a refusal is never cached', async () => {
-  for (const [maxStalenessMs, expected] of [
-    [0, 3],
-    [60_000, 1],
-  ] as const) {
-    const { source, lookUps } = recordingSource()
-    const suppression = createSuppression(source, neverAborted, { maxStalenessMs })
-    const [message] = messages(1) as [Message]
-    for (let i = 0; i < 3; i++) assert.equal(await suppression.checkMessage(message), undefined)
-    assert.equal(lookUps.length, expected)
-    await suppression.checkMessage({ ...message, brand: '2' })
-    await suppression.mayRead('1', message.userId)
-    assert.equal(lookUps.length, expected + 2, 'another brand and another channel need their own look-up')
-  }
-  let refused = 0
-  const refusing = functionSource(['excluded'], (_brand, users) => {
-    refused++
-    return users
-  })
-  const suppression = createSuppression(refusing, neverAborted, { maxStalenessMs: 60_000 })
-  for (let i = 0; i < 3; i++) assert.equal(await suppression.mayRead('1', '1001'), false)
-  assert.equal(refused, 3)
+test('every message is looked up again: neither a permission nor a refusal is cached', async () => {
+  const { source, lookUps } = recordingSource()
+  const suppression = createSuppression(source, neverAborted)
+  const [message] = messages(1) as [Message]
+  for (let i = 0; i < 3; i++) assert.equal(await suppression.checkMessage(message), undefined)
+  assert.equal(lookUps.length, 3)
 })
 
 test('a message that waits for a slot is checked after the wait', async (t) => {
@@ -239,8 +223,7 @@ test('blocked and excluded suppress every message: unlisted, exempt, or allowed 
 
 test('a service message needs no consent, and only that one', async () => {
   for (const exempt of [{ activities: ['7'] }, { triggerHashes: ['login'] }]) {
-    // The cache must not take one for the other.
-    const suppression = createSuppression(byName(), neverAborted, { exempt, maxStalenessMs: 60_000 })
+    const suppression = createSuppression(byName(), neverAborted, { exempt })
     const campaign = messageTo('nobody')
     assert.equal((await suppression.checkMessage(campaign))?.category, 'failed')
     assert.equal(await suppression.checkMessage(messageTo('nobody', 'push', '7', 'login')), undefined)

@@ -10,6 +10,7 @@ import { platformChecks } from '../../src/checker/platform/checks.ts'
 import { reportSchemaText, withChecks } from '../../src/checker/print-checks.ts'
 import { platformPreparationTable, readPlatformPreparation } from '../../src/cli/check/platform-preparation.ts'
 import { type Preparation, preparationTable, readPreparation } from '../../src/cli/check/preparation.ts'
+import { byOption } from '../../src/runtime/check-options.ts'
 import { temporary } from '../support/sides.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
@@ -58,9 +59,9 @@ async function shownFiles(t: TestContext): Promise<readonly string[]> {
 test('the files of docs/test-operator.md and docs/test-platform.md are accepted, and have every setting', async (t) => {
   const [operator = '', platform = '', ...others] = await shownFiles(t)
   const preparation: Preparation = await readPreparation(operator)
-  assert.deepEqual(Object.keys(preparation).toSorted(), Object.keys(preparationTable.settings).toSorted())
-  assert.deepEqual(Object.keys(preparation.users ?? {}), ['normal', 'blocked', 'without_device'])
+  assert.deepEqual(Object.keys(preparation).toSorted(), Object.keys(byOption(preparationTable.settings)).toSorted())
+  assert.deepEqual(Object.keys(preparation.users ?? {}), ['normal', 'blocked', 'withoutDevice'])
   const names = Object.keys(await readPlatformPreparation(platform))
-  assert.deepEqual(names.toSorted(), Object.keys(platformPreparationTable.settings).toSorted())
+  assert.deepEqual(names.toSorted(), Object.keys(byOption(platformPreparationTable.settings)).toSorted())
   assert.deepEqual(others, [])
 })

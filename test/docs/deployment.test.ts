@@ -53,7 +53,7 @@ test('the unit of docs/running.md starts an operator, and leaves it time to stop
   const command = settings.get('ExecStart')?.replace('/etc/bellwire.yaml', join(folder, 'bellwire.yaml')) ?? ''
   await startAndStop(t, command.split(' '), folder)
   const { operator } = await loadConfig(join(folder, 'bellwire.yaml'), { PORT: '1' })
-  assert.ok(Number(settings.get('TimeoutStopSec')) * 1_000 > (operator?.stop_within ?? Number.POSITIVE_INFINITY))
+  assert.ok(Number(settings.get('TimeoutStopSec')) * 1_000 > (operator?.stopWithinMs ?? Number.POSITIVE_INFINITY))
 })
 
 const analyze = findProgram('systemd-analyze')

@@ -205,7 +205,7 @@ onSqlite('a compressed body is 415 with a remedy', async (t, store) => {
 onSqlite(
   'a body that arrives too slowly is answered 503, is not lost by it (§7.1), and delays no other request',
   async (t, store) => {
-    const { url } = await startOperator(t, { store, limits: { bodyTimeoutMs: 1_000 } })
+    const { url } = await startOperator(t, { store, testing: { bodyTimeoutMs: 1_000 } })
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     t.after(() => socket.destroy())
     socket.write(`POST ${single} HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: 1000\r\n\r\n{`)

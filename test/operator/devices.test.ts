@@ -135,7 +135,7 @@ test('a user who links too often is limited; another user, and a logout, are not
     app,
     adminKeys,
     push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
-    deviceLimits: { appPerMinute: 3 },
+    testing: { appPerMinute: 3 },
   })
   const call = (what: string, token: string, headers: object) =>
     post(`${url}/app/devices/${what}`, { tokens: [fcm(token)] }, undefined, headers as Record<string, string>)
@@ -157,7 +157,7 @@ onEachEngine(
       app,
       adminKeys,
       push: { devices: { source: 'registry', services: [service] } },
-      deviceLimits: { appPerMinute: 2_000 },
+      testing: { appPerMinute: 2_000 },
     })
     const one = await bearer('1')
     const link = (tokens: unknown[]) => post(`${url}/app/devices/link`, { tokens }, undefined, one)
@@ -197,7 +197,7 @@ test('an app changes ten devices in a minute', async (t) => {
 })
 
 test('a user that sends too many changes gets each refusal a second late', async (t) => {
-  const { url } = await startOperator(t, { app, adminKeys, deviceLimits: { appPerMinute: 1 } })
+  const { url } = await startOperator(t, { app, adminKeys, testing: { appPerMinute: 1 } })
   const one = await bearer('1')
   const link = (token: string) => post(`${url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, one)
   assert.equal((await link('a')).status, 200)

@@ -40,7 +40,6 @@ test('all problems of the operator options are reported at once, without secrets
       adminKeys: [{ name: 'c', key: keys.two.key, scopes: ['write' as 'read'] }],
       app: { secrets: ['canary secret'], origins: ['www.example.com'] },
       limits: { batchMax: 0, provider_timeout: 1 } as object,
-      reconciliation: { streams: 1.5 },
       keptMs: -1,
     }),
   )
@@ -51,7 +50,6 @@ test('all problems of the operator options are reported at once, without secrets
     'keys[0].brands',
     'keys[1].brands[0]',
     'adminKeys[0].scopes[0]',
-    'reconciliation.streams',
     'app.secrets[0]',
     'app.origins[0]',
     'keptMs',

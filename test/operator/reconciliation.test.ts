@@ -100,7 +100,7 @@ test('if a source fails before the stream, or has no valid timestamp, the answer
   ]
   for (const all of failing) {
     const attributes = { ...functionSource(['blocked'], () => []), all: all as NonNullable<typeof all> }
-    const { url } = await startOperator(t, { attributes, reconciliation: { stallMs: 100 } })
+    const { url } = await startOperator(t, { attributes, testing: { reconciliation: { stallMs: 100 } } })
     const answer = await post(url + path, { field: 'blocked' }, one)
     assert.equal(answer.status, 503)
     assert.ok(answer.headers.get('retry-after'))
@@ -111,7 +111,7 @@ test('if a source fails before the stream, or has no valid timestamp, the answer
 test('a source that stalls is aborted, and the answer has an error', async (t) => {
   let aborted = false
   const { url } = await startOperator(t, {
-    reconciliation: { stallMs: 100 },
+    testing: { reconciliation: { stallMs: 100 } },
     attributes: listSource(async function* (signal) {
       signal.addEventListener('abort', () => (aborted = true))
       yield { ids: ['1001'] }
@@ -130,7 +130,7 @@ test('a list that takes too long, or is still streamed when the server stops, is
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   })
-  const slow = await startOperator(t, { attributes: forever, reconciliation: { streamMs: 200 } })
+  const slow = await startOperator(t, { attributes: forever, testing: { reconciliation: { streamMs: 200 } } })
   assert.match((await post(slow.url + path, { field: 'blocked' }, one)).body.error, /not complete within 200 ms/)
   const stopped = await startOperator(t, { attributes: forever })
   const begun = event('reconciliation.begun')
@@ -143,7 +143,7 @@ test('a list that takes too long, or is still streamed when the server stops, is
 test('a list beyond the limit of concurrent lists is refused', async (t) => {
   const gate = Promise.withResolvers<void>()
   const { url } = await startOperator(t, {
-    reconciliation: { streams: 2 },
+    testing: { reconciliation: { streams: 2 } },
     attributes: listSource(async function* () {
       await gate.promise
       yield { ids: [] }
@@ -165,7 +165,7 @@ test('a client that does not read pauses the source, and is disconnected after t
   let chunks = 0
   const ids = Array.from({ length: 4_000 }, (_, i) => `a user with a long id ${i}`)
   const { url } = await startOperator(t, {
-    reconciliation: { stallMs: 300 },
+    testing: { reconciliation: { stallMs: 300 } },
     attributes: listSource(async function* () {
       for (;;) {
         chunks++
@@ -193,7 +193,7 @@ onPostgres('the query at the database ends when the client leaves or the query s
     excluded: `select user_id from players, pg_sleep(1000) where '1' = :brand and 'staller' <> user_id`,
   }
   const attributes = sqlSource({ database: store, queries })
-  const { url } = await startOperator(t, { attributes, reconciliation: { stallMs: 1_000 } })
+  const { url } = await startOperator(t, { attributes, testing: { reconciliation: { stallMs: 1_000 } } })
 
   const ended = event('reconciliation.ended', ({ ended }) => ended === 'client', longWait)
   const response = await openList(t, url, one)

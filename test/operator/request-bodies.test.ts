@@ -122,7 +122,7 @@ test('a short stream counts as its length, and a long stream as 4 MiB', async (t
   const { url } = await startPlatform(t, {
     lanes: [{ ...lane, provider: witness() }],
     bodyBytes: MiB,
-    bodies: { bodyBytesInFlight: 8 * MiB },
+    bodyBytesInFlight: 8 * MiB,
   })
   const path = '/admin/activities/push'
   const ndjson = { 'content-type': 'application/x-ndjson' }
@@ -217,7 +217,7 @@ test('/app and /admin accept small bodies only, and the error has the limit', as
 
 test('a slow stream of records is read to its end; a stream that pauses too long is answered 503', async (t) => {
   const { url } = await startPlatform(t, {
-    bodies: { bodyTimeoutMs: 1_000 },
+    testing: { bodyTimeoutMs: 1_000 },
     lanes: [{ ...lane, provider: witness() }],
   })
   const head = headOf('/admin/activities/push', {

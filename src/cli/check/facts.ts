@@ -52,7 +52,7 @@ export function factsFrom(options: FactOptions, file: Preparation): Facts {
     ...(file.failingField && { failingField: file.failingField }),
     ...(options.restart && { restart: options.restart }),
     pace: {
-      timeout: options.timeout ?? file.timeoutMs ?? 30_000,
+      timeout: options.timeout ?? file.timeout ?? 30_000,
       slow: 1_000,
       giveUp: 20,
       retryPause: 500,

@@ -67,17 +67,8 @@ export async function combine(
   const written = given.file === undefined ? {} : await readPlatformPreparation(given.file)
   const keyFile = given.keyFile ?? (given.key === undefined ? written.keyFile : undefined)
   const key = keyFile === undefined ? (given.key ?? exampleKey) : await readKey(keyFile)
-  return { settings: { ...defaults, ...asOptions(written), ...given }, key }
+  return { settings: { ...defaults, ...(written as Partial<PlatformSettings>), ...given }, key }
 }
-
-/** 'batch_max' becomes 'batchMax'. */
-const asOptions = (written: PlatformPreparation): Partial<PlatformSettings> =>
-  Object.fromEntries(
-    Object.entries(written).map(([name, value]) => [
-      name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  )
 
 /**
  * @param askRestart asks the person at the terminal to restart the platform

@@ -49,7 +49,7 @@ export const preparationTable = group(
     }),
     restart_command: text({ ...optional, help: 'A shell command that restarts the operator.' }),
     rules: oneOf(...ruleSets)({ ...optional, help: 'The rules to check; default: bellwire, which is all of them.' }),
-    timeout: duration({ ...optional, help: 'The longest wait for an answer; default: 30s.' }),
+    timeout: duration({ ...optional, option: 'timeout', help: 'The longest wait for an answer; default: 30s.' }),
     agreed: json({ ...optional, help: 'Agreements to print on the sign-off sheet: a text by name.' }),
   },
 )

@@ -31,7 +31,7 @@ export async function withProfile(
     brand,
     features: featuresOf(profile, fields.length > 0),
     fields,
-    ...(profile.batch_max <= mostInBatch && { batch_max: profile.batch_max }),
+    ...(profile.batch_max <= mostInBatch && { batchMax: profile.batch_max }),
     ...written,
     agreed: { ...agreedIn(profile, key), ...(written.agreed as object | undefined) },
   }

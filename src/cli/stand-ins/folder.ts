@@ -70,7 +70,7 @@ function operatorOf({ fcm, apns, 'web-push': webPush }: StandIns, vapid: VapidKe
             {
               provider: 'fcm',
               credentials: 'fcm-service-account.json',
-              base_url: fcm.url,
+              testing: { base_url: fcm.url },
               ...caOf(fcm, 'fcm-ca.pem'),
             },
             {
@@ -79,8 +79,7 @@ function operatorOf({ fcm, apns, 'web-push': webPush }: StandIns, vapid: VapidKe
               key_id: keyId,
               team_id: teamId,
               topic: apns.topic,
-              base_url: apns.url,
-              sandbox_url: apns.sandboxUrl,
+              testing: { base_url: apns.url, sandbox_url: apns.sandboxUrl },
               ...caOf(apns, 'apns-ca.pem'),
             },
             {
@@ -88,7 +87,7 @@ function operatorOf({ fcm, apns, 'web-push': webPush }: StandIns, vapid: VapidKe
               public_key: vapid.publicKey,
               private_key: vapid.privateKey,
               subject: 'mailto:ops@example.com',
-              origins: [webPush.url, ...browsers].map((from) => ({ from, to: webPush.url })),
+              testing: { origins: [webPush.url, ...browsers].map((from) => ({ from, to: webPush.url })) },
             },
           ],
         },

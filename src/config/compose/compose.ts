@@ -39,8 +39,7 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
 }
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
-  const { own, lanes, reconciliation, intake, deviceLinks, bodyBytesInFlight, bodyTimeoutMs, ...options } =
-    withoutServer(config)
+  const { own, lanes, reconciliation, intake, deviceLinks, ...options } = withoutServer(config)
   return {
     ...options,
     ...publicUrlOf(config),
@@ -50,7 +49,6 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     reconciliation: await Promise.all(reconciliation.map(reconciliationOptions)),
     intake: intake.map(intakeChannel),
     deviceLinks: deviceLinks.map(linkChannel),
-    bodies: { bodyBytesInFlight, bodyTimeoutMs },
   }
 }
 

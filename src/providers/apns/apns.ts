@@ -36,7 +36,7 @@ export interface ApnsOptions extends ApnsKey {
   readonly concurrency?: number
   /** Maximum number of sends in a second, in each process. Default: no limit. */
   readonly perSecond?: number | undefined
-  /** Maximum number of connections to each environment. Default: 2. */
+  /** Maximum number of connections to each environment. Default: one for each 500 of `concurrency`. */
   readonly connections?: number
   /** An HTTP proxy for all connections: http://user:password@proxy:3128. Default: direct connections. */
   readonly proxy?: string | undefined
@@ -52,8 +52,8 @@ export interface ApnsOptions extends ApnsKey {
  * // { category: 'successful', ref, rule: 'apns 200', providerId: '0192f0c1-…' }
  */
 export function apns(options: ApnsOptions): PushService {
-  const { name = 'apns', topic, apps = [], ca, concurrency = 1_000, connections = 2, proxy } = options
-  const { environments = ['production', 'sandbox'] } = options
+  const { name = 'apns', topic, apps = [], ca, concurrency = 1_000, proxy } = options
+  const { environments = ['production', 'sandbox'], connections = Math.ceil(concurrency / 500) } = options
   const addresses: Record<Environment, string> = {
     production: options.baseUrl ?? 'https://api.push.apple.com',
     sandbox: options.sandboxUrl ?? 'https://api.sandbox.push.apple.com',

@@ -29,7 +29,7 @@ export interface FcmOptions {
   readonly concurrency?: number
   /** Maximum number of sends in a second, in each process. Default: no limit. */
   readonly perSecond?: number | undefined
-  /** Maximum number of connections. FCM limits the sends in flight on each, to about 100. Default: 10. */
+  /** Maximum number of connections. FCM limits the sends in flight on each, to about 100. Default: one for each 100 of `concurrency`. */
   readonly connections?: number
   /** An HTTP proxy for all connections: http://user:password@proxy:3128. Default: direct connections. */
   readonly proxy?: string | undefined
@@ -44,7 +44,8 @@ export interface FcmOptions {
  * // { category: 'successful', ref, rule: 'fcm 200', providerId: 'projects/p/messages/…' }
  */
 export function fcm(options: FcmOptions): PushService {
-  const { name = 'fcm', ca, apps, concurrency = 1_000, connections = 10, proxy } = options
+  const { name = 'fcm', ca, apps, concurrency = 1_000, proxy } = options
+  const { connections = Math.ceil(concurrency / 100) } = options
   const serviceAccount = accountOf(name, options.serviceAccount)
   const { origin, pathname } = new URL(options.baseUrl ?? 'https://fcm.googleapis.com')
   const project = encodeURIComponent(serviceAccount.project_id)

@@ -1,7 +1,7 @@
 import { baseUrl, integer, oneOf, path, text } from '../../runtime/kinds.ts'
 import { type Group, list, type ValueOf } from '../../runtime/setting.ts'
 import { connectionSettings } from '../address.ts'
-import { perSecond } from '../shared.ts'
+import { perSecond, testing } from '../shared.ts'
 
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
@@ -22,15 +22,16 @@ export const apnsSettings = {
     minItems: 1,
     remedy: 'write environments: [production], or leave environments out for both',
   }),
-  base_url: baseUrl({ help: 'The address of APNs.', default: 'https://api.push.apple.com' }),
-  sandbox_url: baseUrl({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
+  testing: testing({
+    base_url: baseUrl({ help: 'The address of APNs.', default: 'https://api.push.apple.com' }),
+    sandbox_url: baseUrl({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
+  }),
   ca: connectionSettings.ca,
   per_second: perSecond,
   concurrency: integer(
     1,
     10_000,
   )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '1000' }),
-  connections: integer(1, 100)({ help: 'The most connections to each environment.', default: '2' }),
   proxy: connectionSettings.proxy,
 } as const
 

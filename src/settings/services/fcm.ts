@@ -1,7 +1,7 @@
 import { baseUrl, integer, path, text } from '../../runtime/kinds.ts'
 import { type Group, list, type ValueOf } from '../../runtime/setting.ts'
 import { connectionSettings } from '../address.ts'
-import { perSecond } from '../shared.ts'
+import { perSecond, testing } from '../shared.ts'
 
 /** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
 export const fcmSettings = {
@@ -17,17 +17,13 @@ export const fcmSettings = {
     optional: true,
     minItems: 1,
   }),
-  base_url: baseUrl({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }),
+  testing: testing({ base_url: baseUrl({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }) }),
   ca: connectionSettings.ca,
   per_second: perSecond,
   concurrency: integer(
     1,
     10_000,
   )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '1000' }),
-  connections: integer(
-    1,
-    100,
-  )({ help: 'The most connections; each carries about 100 concurrent sends.', default: '10' }),
   proxy: connectionSettings.proxy,
 } as const
 

@@ -4,7 +4,7 @@ import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
 import { integer, kind, origin, path, text } from '../../runtime/kinds.ts'
 import { type Group, group, list, type ValueOf } from '../../runtime/setting.ts'
-import { perSecond, proxyOf } from '../shared.ts'
+import { perSecond, proxyOf, testing } from '../shared.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
 
@@ -35,18 +35,20 @@ export const webPushSettings = {
   hosts: list(pushHost({ help: 'A host.' }), {
     help: 'Additional hosts of push services; the hosts of the known browsers are built in. They are called over https, and never at a private address.',
   }),
-  origins: list(
-    group(
-      { help: 'One origin.' },
+  testing: testing({
+    origins: list(
+      group(
+        { help: 'One origin.' },
+        {
+          from: origin({ help: 'The origin in subscriptions.' }),
+          to: origin({ help: 'The origin that is called instead.' }),
+        },
+      ),
       {
-        from: origin({ help: 'The origin in subscriptions.' }),
-        to: origin({ help: 'The origin that is called instead.' }),
+        help: 'Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.',
       },
     ),
-    {
-      help: 'Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.',
-    },
-  ),
+  }),
   per_second: perSecond,
   concurrency: integer(
     1,

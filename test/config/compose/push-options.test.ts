@@ -57,7 +57,7 @@ test('fcm: settings and files are converted to a push service that delivers', as
   const config = configOf(fcmSettings, {
     credentials,
     ca,
-    base_url: standIn.url,
+    testing: { base_url: standIn.url },
     apps: ['com.example.a'],
     per_second: 500,
   })
@@ -117,7 +117,7 @@ test('apns: settings and files are converted to a push service that delivers', a
     apps: ['com.example.b'],
     environments: ['sandbox'],
     per_second: 20,
-    sandbox_url: standIn.sandboxUrl,
+    testing: { sandbox_url: standIn.sandboxUrl },
     ca: await write('ca.pem', standIn.ca as string),
   })
   const service = apns(await apnsOptions(config, at))

@@ -52,8 +52,8 @@ test('apps, hosts, origins, concurrency and connections are passed on', async (t
 name: shop
 apps: [shop.example]
 hosts: ['*.push.example.com:8443']
-origins:
-  - {from: "https://fcm.googleapis.com", to: "http://127.0.0.1:7010"}
+testing:
+  origins: [{from: "https://fcm.googleapis.com", to: "http://127.0.0.1:7010"}]
 per_second: 50
 concurrency: 20
 ca: ${ca}
@@ -76,7 +76,7 @@ proxy: http://proxy.example:3128
 
 test('invalid settings are refused with a remedy, and the private key is a secret', () => {
   const { problems } = read(
-    'public_key: x\nprivate_key: my-secret\nsubject: me\nhosts: [localhost]\norigins: [{from: x, to: y}]',
+    'public_key: x\nprivate_key: my-secret\nsubject: me\nhosts: [localhost]\ntesting: {origins: [{from: x, to: y}]}',
   )
   assert.deepEqual(
     problems.map(({ path }) => path),
@@ -85,8 +85,8 @@ test('invalid settings are refused with a remedy, and the private key is a secre
       'service.private_key',
       'service.subject',
       'service.hosts[0]',
-      'service.origins[0].from',
-      'service.origins[0].to',
+      'service.testing.origins[0].from',
+      'service.testing.origins[0].to',
     ],
   )
   assert.doesNotMatch(JSON.stringify(problems), /my-secret/)

@@ -54,7 +54,6 @@ export const wrongOptions: Readonly<Record<string, () => unknown>> = {
   'createOperator: limits of another type': operator({
     limits: { batchMax: '10', bodyBytes: 0, providerTimeoutMs: Number.NaN },
   }),
-  'createOperator: no lists at once': operator({ reconciliation: { streams: 0 } }),
   'createOperator: a misspelt option': operator({ sit: 'inbox' }),
   'createOperator: a name that resembles no option': operator({ xyzzy: 1 }),
   'createOperator: a setting of the file': operator({ keys: [{ ...keys.one, rate: { per_second: 5 } }] }),
@@ -124,7 +123,7 @@ export const wrongOptions: Readonly<Record<string, () => unknown>> = {
     stores: [{ number: 100, url: 'postgres://127.0.0.1/b', brands: ['x'] }],
   }),
   'createPlatform: a size of 0': platform({ bodyBytes: 0 }),
-  'createPlatform: a misspelt option of bodies': platform({ bodies: { bodyBytesInflight: 1 } }),
+  'createPlatform: a misspelt option with a unit': platform({ bodyBytesInflight: 1 }),
   'createPlatform: a misspelt option of own delivery': platform({ own: { pusch: {} } }),
   'createPlatform: a misspelt option of the limits of own delivery': platform({
     own: { limits: { providerTimeout: 1 } },

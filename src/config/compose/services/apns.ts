@@ -10,7 +10,7 @@ import { caOption, fileOrText, refuse } from './files.ts'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function apnsOptions(config: ApnsConfig, path: string): Promise<ApnsOptions> {
-  const { key: _file, keyText: _text, ca: _ca, ...options } = config
+  const { key: _file, keyText: _text, ca: _ca, testing, ...options } = config
   for (const [setting, id] of [
     ['key_id', options.keyId],
     ['team_id', options.teamId],
@@ -23,7 +23,7 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
       )
   }
   const key = await signingKey(config, path)
-  return { ...options, key, ...(await caOption(config, path)) }
+  return { ...options, ...testing, key, ...(await caOption(config, path)) }
 }
 
 async function signingKey(config: ApnsConfig, path: string): Promise<string> {

@@ -10,8 +10,13 @@ import { caOption, fileOrText, refuse } from './files.ts'
  * @throws ConfigError that names the setting and the remedy
  */
 export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOptions> {
-  const { credentials: _file, credentialsJson: _text, ca: _ca, ...options } = config
-  return { ...options, serviceAccount: await loadServiceAccount(config, path), ...(await caOption(config, path)) }
+  const { credentials: _file, credentialsJson: _text, ca: _ca, testing, ...options } = config
+  return {
+    ...options,
+    ...testing,
+    serviceAccount: await loadServiceAccount(config, path),
+    ...(await caOption(config, path)),
+  }
 }
 
 async function loadServiceAccount(config: FcmConfig, path: string): Promise<ServiceAccount> {

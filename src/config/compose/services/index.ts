@@ -34,7 +34,7 @@ export async function pushDevices(
     ...options,
     source: await deviceSource(config.source, `${at}.source`),
     services,
-    removals: { devices: removals.devices, share: removals.percent / 100, windowMs: removals.windowMs },
+    removals: { devices: removals.devices, share: removals.percent / 100 },
   }
 }
 

@@ -12,7 +12,7 @@ import { caOption } from './files.ts'
  * @throws ConfigError if the keys are not a pair, or `ca` cannot be read
  */
 export async function webPushOptions(config: WebPushConfig, path: string): Promise<WebPushOptions> {
-  const { ca: _ca, origins: _origins, ...options } = config
+  const { ca: _ca, testing: _testing, ...options } = config
   const description = judgeKeys(options)
   if (description !== undefined) {
     const remedy = 'use the key pair with which the site subscribes, or make a new one with: bellwire vapid'
@@ -22,7 +22,7 @@ export async function webPushOptions(config: WebPushConfig, path: string): Promi
 }
 
 /** The endpoints to which the service sends. */
-export const endpointRules = ({ hosts, origins }: WebPushConfig): Required<EndpointRules> => ({
+export const endpointRules = ({ hosts, testing: { origins } }: WebPushConfig): Required<EndpointRules> => ({
   hosts,
   origins: Object.fromEntries(origins.map(({ from, to }) => [from, to])),
 })
