@@ -33,7 +33,12 @@ const service = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devi
 /** An operator with all optional routes. */
 async function operatorUrl(t: TestContext): Promise<string> {
   const push = { devices: { source: functionDevices(() => []), services: [witnessService('apns')] } }
-  const { url } = await startOperator(t, { push, app: { secrets: [secret] }, adminKeys: [adminKey, service] })
+  const { url } = await startOperator(t, {
+    push,
+    app: { secrets: [secret] },
+    status: {},
+    adminKeys: [adminKey, service],
+  })
   return url
 }
 
@@ -110,6 +115,31 @@ for (const { side, urlOf } of sides) {
       for (const scheme of security.flatMap(Object.keys)) assert.ok(scheme in document.components.securitySchemes)
       assert.equal(security.length > 0, tag !== 'Process', operationId)
     }
+  })
+
+  test(`the ${side} takes an API key as Bearer and Basic exactly where its document says so`, async (t) => {
+    const url = await urlOf(t)
+    const document = await documentOf(url)
+    const key = side === 'operator' ? keys.both : service
+    const values = { ApiKeyAsBearer: `Bearer ${key.key}`, ApiKeyAsBasic: `Basic ${btoa(`${key.name}:${key.key}`)}` }
+    const taken: string[] = []
+    for (const [path, methods] of Object.entries<Record<string, Answer['body']>>(document.paths))
+      for (const [method, { security }] of Object.entries(methods)) {
+        const schemes: string[] = security.flatMap(Object.keys)
+        if (!schemes.includes('ApiKey')) continue
+        for (const [scheme, authorization] of Object.entries(values)) {
+          const body = method === 'post' ? { body: '{}' } : {}
+          const answer = await fetch(url + path.replace(/\{\w+\}/g, '1'), {
+            method,
+            headers: { authorization },
+            ...body,
+          })
+          await answer.body?.cancel()
+          assert.equal(answer.status !== 401, schemes.includes(scheme), `${method} ${path} ${scheme}: ${answer.status}`)
+          if (answer.status !== 401) taken.push(`${method} ${path}`)
+        }
+      }
+    assert.ok(taken.includes(side === 'operator' ? 'get /messages/status' : 'post /v1/integration/user/device/link'))
   })
 
   test(`the reference page of the ${side} loads nothing from other hosts, and its errors are in Bellwire's format`, async (t) => {

@@ -53,7 +53,7 @@ export function openApi({ title, description, operations, publicUrl, groups }: O
 
 const interfaceTag = 'Interface'
 
-/** Other places of the key, at the endpoints of the interface. */
+/** Other places of the key, at the endpoints for the other party. */
 const keySchemes: Readonly<Record<string, Json>> = {
   ApiKeyAsBearer: { type: 'http', scheme: 'bearer', description: 'The API key as the token of Bearer.' },
   ApiKeyAsBasic: {
@@ -62,7 +62,8 @@ const keySchemes: Readonly<Record<string, Json>> = {
     description: 'The name of the API key as the user name, and the key as the password.',
   },
 }
-const keySecurity = ['ApiKey', ...Object.keys(keySchemes)].map((name) => ({ [name]: [] }))
+const securityOf = (security: Security): Json[] =>
+  [security, ...(security === 'ApiKey' ? Object.keys(keySchemes) : [])].map((name) => ({ [name]: [] }))
 
 const securitySchemes: Record<Security, Json> = {
   ApiKey: {
@@ -99,7 +100,7 @@ function describeInterface(operation: InterfaceOperation, { refer }: Components)
     tags: [interfaceTag],
     summary: purpose,
     description,
-    security: security === 'ApiKey' ? keySecurity : [{ [security]: [] }],
+    security: securityOf(security),
     parameters: headerParameters(headers),
     requestBody: { required: true, content: { 'application/json': { schema: refer(body), example } } },
     responses: {
@@ -111,7 +112,7 @@ function describeInterface(operation: InterfaceOperation, { refer }: Components)
 
 const anyObject = Type.Object({})
 
-function describeRoute(route: DescribedRoute, { tag, security }: RouteGroup, { refer }: Components): Json {
+function describeRoute(route: DescribedRoute, { tag, security, isPublic }: RouteGroup, { refer }: Components): Json {
   const { says, scope, params, query, headers = {}, body, bodies = body && json(body), gives, files } = route
   const parameters = [...parametersOf('path', params), ...parametersOf('query', query), ...headerParameters(headers)]
   const refusals = {
@@ -123,7 +124,7 @@ function describeRoute(route: DescribedRoute, { tag, security }: RouteGroup, { r
     tags: [tag],
     summary: says,
     ...(scope !== undefined && { description: `The key needs the scope \`${scope}\`.` }),
-    security: security === undefined ? [] : [{ [security]: [] }],
+    security: security === undefined ? [] : isPublic ? securityOf(security) : [{ [security]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(bodies && { requestBody: { required: true, content: contentOf(bodies, refer) } }),
     responses: {
