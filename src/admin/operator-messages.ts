@@ -1,7 +1,7 @@
 // Messages at the operator: search by identifier, by activity.id or by user, the details of one message, and erasure.
 
 import { Type } from 'typebox'
-import { brandInJson, closed, nullable, text, userId, whole } from '../contract/documents/described.ts'
+import { closed, nullable, text, whole } from '../contract/documents/described.ts'
 import { messageStatuses } from '../contract/status.ts'
 import { rfc3339 } from '../contract/timestamp.ts'
 import { eraseUserTexts } from '../delivery/erase.ts'
@@ -14,6 +14,7 @@ import type { MessageStatuses, StatusRecorder } from '../status/recorder.ts'
 import { eraseStatusMeta } from '../status/retention.ts'
 import type { Database } from '../store/database.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
+import { ErasedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { readDelivery, ShownDelivery, ShownMessage, shownMessage } from './shown/delivery.ts'
 import { isBrandVisible } from './visibility.ts'
@@ -67,7 +68,7 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
     }),
     erase: adminRoute({
       says: "Erases a user's texts in the stored requests and in the inbox. The messages stay, without text.",
-      body: Type.Object({ brand: brandInJson(), user_id: userId() }, closed),
+      body: ErasedUser,
       gives: Type.Object({ messages: whole(), requests: whole(), notifications: whole() }),
       async handler(request, key) {
         const { user_id: userId } = request.body

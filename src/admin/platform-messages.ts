@@ -1,16 +1,7 @@
 // The platform's routes of messages: search by the operator's identifier, by activity.id or by user, and erasure of a user's texts.
 
 import { Type } from 'typebox'
-import {
-  brandInJson,
-  closed,
-  messageKeyText,
-  moment,
-  nullable,
-  text,
-  userId,
-  whole,
-} from '../contract/documents/described.ts'
+import { closed, messageKeyText, moment, nullable, text, whole } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { readMessageKey } from '../contract/message-key.ts'
 import { messageStatuses } from '../contract/status.ts'
@@ -27,6 +18,7 @@ import type { FoundItem, ItemDetails, LaneService, LookUps } from '../queue/queu
 import type { Database } from '../store/database.ts'
 import { op } from '../store/statement.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
+import { ErasedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { readDelivery, ShownDelivery } from './shown/delivery.ts'
 import { ShownAttempt, ShownCall, ShownIdentifiers, shownAttempt, shownIdentifiers } from './shown/history.ts'
@@ -182,7 +174,7 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
     }),
     erase: adminRoute({
       says: "Erases the texts of a user's messages, except those that wait to be sent. The messages stay, without text, and cannot be replayed.",
-      body: Type.Object({ brand: brandInJson(), user_id: userId() }, closed),
+      body: ErasedUser,
       gives: Type.Object({
         messages: whole('Messages without text now, including those erased before'),
         failed: whole('The failed ones among them: they are deleted from Failed Actions and cannot be replayed'),

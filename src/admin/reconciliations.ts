@@ -1,7 +1,7 @@
 // The routes under /admin/reconciliations: request, list, acknowledge and export runs, and correct discrepancies.
 
 import { Type } from 'typebox'
-import { brandInJson, brandNumber, limitOf, nullable, text, textOf, whole } from '../contract/documents/described.ts'
+import { brandNumber, limitOf, nullable, text, textOf, whole } from '../contract/documents/described.ts'
 import { reconciliationFields } from '../contract/records.ts'
 import { shown } from '../contract/shown.ts'
 import type { AccessKey } from '../http/access.ts'
@@ -20,6 +20,7 @@ import {
 } from '../reconcile/runs.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { Database } from '../store/database.ts'
+import { ReconciliationBody } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv, sendFile } from './send-file.ts'
 import { ShownDiscrepancy, shownDiscrepancy } from './shown/discrepancy.ts'
@@ -54,13 +55,7 @@ export function reconciliationRoutes(
   return {
     start: adminRoute({
       says: 'Starts a run: the operator lists the users of a field, and the list is compared with the CRM.',
-      body: Type.Object({
-        brand: brandInJson(),
-        field: Type.Enum([...reconciliationFields]),
-        any_size: Type.Optional(
-          Type.Boolean({ description: 'true: accept a list that is implausibly small or large' }),
-        ),
-      }),
+      body: ReconciliationBody,
       gives: Type.Object({
         ...ShownRun.properties,
         fresh: Type.Boolean({ description: 'false: this run was already in progress' }),

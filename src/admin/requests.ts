@@ -1,10 +1,11 @@
 // The members of requests to /admin that are also options of commands. This file loads no server, so that a command may load it.
 
 import { type Static, Type } from 'typebox'
-import { brandNumber, closed, text, timeText } from '../contract/documents/described.ts'
+import { brandInJson, brandNumber, closed, text, timeText, userId } from '../contract/documents/described.ts'
 import { channels } from '../contract/endpoints.ts'
 import { mostText } from '../contract/ids.ts'
 import { readMoment } from '../contract/moment.ts'
+import { reconciliationFields } from '../contract/records.ts'
 import { readTimestamp } from '../contract/timestamp.ts'
 import { reachedStages } from '../conversions/stage.ts'
 import { failedStates } from '../queue/failed/failed-state.ts'
@@ -205,4 +206,14 @@ export const RemovedDevices = Type.Object({
   since: Type.Optional(timeText(readTimestamp, 'Removed at or after this time.')),
   until: Type.Optional(timeText(readTimestamp, 'Removed at or before this time.')),
   restorable: Type.Optional(Type.Boolean({ description: 'true: only devices that can be restored.' })),
+})
+
+/** The user whose texts are erased. */
+export const ErasedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)
+
+/** The request for a run of reconciliation. */
+export const ReconciliationBody = Type.Object({
+  brand: brandInJson(),
+  field: Type.Enum([...reconciliationFields], { description: 'The field.' }),
+  any_size: Type.Optional(Type.Boolean({ description: 'Accept a list that is implausibly small or large.' })),
 })

@@ -12,7 +12,6 @@ import {
   writeRequest,
 } from './calls.ts'
 import { CliError, exit } from './exit.ts'
-import { interruptible } from './interruptible.ts'
 
 /** The called side, as error messages describe it. */
 export interface Peer {
@@ -131,22 +130,6 @@ export function createClient<Side extends SideName>({
       return { failure: `${status}: ${errorOf(text)}`, answered: true, ...readRetryAfter(retryAfter) }
     throw new CliError(exit.usage, `${url}${request.path} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`)
   }
-}
-
-/** Runs the work with a client, and closes the client afterwards. Ctrl-C aborts the work. */
-export function withClient<Side extends SideName, T>(
-  options: Omit<ClientOptions, 'signal'>,
-  interrupted: string,
-  work: (client: Client<Side>, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  return interruptible(interrupted, async (signal) => {
-    const client = createClient<Side>({ ...options, signal })
-    try {
-      return await work(client, signal)
-    } finally {
-      await client.close()
-    }
-  })
 }
 
 type Body = OpenAnswer['body']

@@ -1,24 +1,24 @@
 // A client of /admin/messages/erase of both sides: erases the texts of one user's messages.
 
 import { Command } from 'commander'
+import type { Static } from 'typebox'
+import { ErasedUser } from '../admin/requests.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { AnswerOf, SideName } from './calls.ts'
 import { CliError, type ExitCode, exit } from './exit.ts'
+import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { type Addressed, calledSides, callSide, noSide, withAddress } from './running-side.ts'
 
-interface EraseOptions extends Addressed {
-  readonly brand: string
-  readonly user: string
-}
+type EraseOptions = Addressed & Static<typeof ErasedUser>
+
+const flags = { brand: '--brand <number>', user_id: '--user <user_id>' }
 
 /** The answer of a platform has `failed` and `waiting`. */
 type Erased = AnswerOf<SideName, 'POST /admin/messages/erase'>
 
 export function command(): Command {
-  return withAddress(new Command(), 'server', ['manage'])
-    .requiredOption('--brand <number>', 'the brand')
-    .requiredOption('--user <user_id>', 'the user')
+  return withMembers(withAddress(new Command(), 'server', ['manage']), ErasedUser, flags)
     .option('--json', 'print each answer as one JSON object per line')
     .addHelpText('after', help)
     .action(async (options: EraseOptions) => {
@@ -39,7 +39,7 @@ Examples:
 `
 
 async function erase(options: EraseOptions): Promise<ExitCode> {
-  const body = { brand: options.brand, user_id: options.user }
+  const body = membersOf(options, flags)
   let code: ExitCode = exit.ok
   const sides = await calledSides(options)
   if (sides.length === 0) throw new CliError(exit.usage, noSide)

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command, Option } from 'commander'
+import type { Static } from 'typebox'
+import { ReconciliationBody } from '../admin/requests.ts'
 import type { ShownRun } from '../admin/shown/run.ts'
-import { type ReconciliationField, reconciliationFields } from '../contract/records.ts'
 import type { Client } from './client.ts'
 import { CliError, exit } from './exit.ts'
-import { wholeNumber } from './members.ts'
+import { membersOf, wholeNumber, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { acknowledgeCommand, correctCommand, exportCommand } from './reconcile/follow-up.ts'
@@ -13,13 +14,10 @@ import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { number } from './text-table.ts'
 import { time } from './time.ts'
 
-interface ReconcileOptions extends Addressed {
-  readonly brand: string
-  readonly field: ReconciliationField
-  readonly anySize?: boolean
-  readonly sample: number
-  readonly timeout: number
-}
+type ReconcileOptions = Addressed &
+  Static<typeof ReconciliationBody> & { readonly sample: number; readonly timeout: number }
+
+const flags = { brand: '--brand <number>', field: '--field <field>', any_size: '--any-size' }
 
 export function command(): Command {
   return new Command()
@@ -32,10 +30,7 @@ export function command(): Command {
 
 function runCommand(): Command {
   const command = new Command('run').description('compare a list of the operator with the CRM (the default)')
-  return withAddress(command, 'platform', ['read', 'manage'], '2min')
-    .requiredOption('--brand <number>', 'the brand')
-    .addOption(new Option('--field <field>', 'the field').choices(reconciliationFields).makeOptionMandatory())
-    .option('--any-size', 'accept a list that shrank or grew beyond the limits')
+  return withMembers(withAddress(command, 'platform', ['read', 'manage'], '2min'), ReconciliationBody, flags)
     .addOption(
       new Option('--sample <count>', 'the number of users to print').argParser(wholeNumber(1, 10_000)).default(10),
     )
@@ -76,13 +71,13 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
 }
 
 async function runAndReport(
-  { brand, field, anySize = false, sample, timeout }: ReconcileOptions,
+  options: ReconcileOptions,
   client: Client<'platform'>,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Report> {
-  const deadline = Date.now() + timeout
-  const body = { brand, field, any_size: anySize }
+  const deadline = Date.now() + options.timeout
+  const body = membersOf(options, flags)
   const { fresh, ...started } = await client.call('POST /admin/reconciliations', { body })
   if (!fresh) progress.print('a run of this field is already in progress: waiting for it')
   const params = { run: started.run }
@@ -97,7 +92,7 @@ async function runAndReport(
     run = await client.call('GET /admin/reconciliations/:run', { params })
     progress.show(run.state, run.ids, undefined, describePace(run))
   }
-  const request = { params, query: { limit: sample } }
+  const request = { params, query: { limit: options.sample } }
   const { discrepancies } = await client.call('GET /admin/reconciliations/:run/discrepancies', request)
   return { run, sample: discrepancies }
 }

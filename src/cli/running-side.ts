@@ -4,9 +4,10 @@ import { localUrl } from '../config/compose/local-url.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Scope } from '../http/access.ts'
 import type { AnswerOf, Requested, RouteName, SideName } from './calls.ts'
-import { type Client, type Peer, withClient } from './client.ts'
+import { type Client, createClient, type Peer } from './client.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
+import { interruptible } from './interruptible.ts'
 import type { Progress } from './progress.ts'
 import { time } from './time.ts'
 
@@ -114,8 +115,15 @@ export async function withSide<Called extends Side, T>(
   }
   const { url, key } = await runningSide(side, addressed, scopes)
   const notify = progress?.print ?? console.error
-  const options = { url, key, patienceMs: addressed.patience, notify, peer }
-  return withClient(options, interrupted, work).finally(() => progress?.end())
+  return interruptible(interrupted, async (signal) => {
+    const client = createClient<NameOf<Called>>({ url, key, patienceMs: addressed.patience, notify, peer, signal })
+    try {
+      return await work(client, signal)
+    } finally {
+      await client.close()
+      progress?.end()
+    }
+  })
 }
 
 /** Calls one route of the running side, and returns its answer. */
