@@ -83,12 +83,7 @@ async function load<T extends object>(
   try {
     exported = (await import(pathToFileURL(file).href)) as Record<string, unknown>
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const remedy =
-      code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING'
-        ? 'Node runs no TypeScript below node_modules: copy the file, and the configuration that names it, into your project'
-        : 'paths are relative to the configuration file'
-    return refuse(`cannot be imported: ${message}`, remedy)
+    return refuse(`cannot be imported: ${(error as Error).message}`, remedyFor(error as NodeJS.ErrnoException))
   }
   const value = exported[name]
   if (!(typeof value === 'object' || typeof value === 'function') || value === null) {
@@ -102,4 +97,12 @@ async function load<T extends object>(
   const found = faults(value as T).filter((fault) => fault !== false)
   if (found.length > 0) refuse(`${name} has missing or invalid members`, found.join('; '))
   return value as T
+}
+
+function remedyFor({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING')
+    return 'Node runs no TypeScript below node_modules: copy the file, and the configuration that names it, into your project'
+  if (/Unexpected token 'export'|import statement outside a module/.test(message))
+    return 'the package.json of the project says "type": "commonjs", as npm init writes it: run npm pkg set type=module'
+  return 'paths are relative to the configuration file'
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -36,6 +36,17 @@ test('an export with missing members is refused, naming each of them', async () 
 test('a missing export is refused with a suggestion, or with the list of exports', async () => {
   await assert.rejects(loadProvider(file, 'providr', 'operator.push'), /did you mean provider\?/)
   await assert.rejects(loadProvider(file, 'nothingLikeIt', 'operator.push'), /exports: .*incomplete/)
+})
+
+test('an ES module in a project of CommonJS, as npm init makes it, is refused with the command that changes the project', async () => {
+  const project = join(folder, 'commonjs')
+  await mkdir(project)
+  await writeFile(join(project, 'package.json'), '{"type": "commonjs"}')
+  for (const text of ['export const provider = {}', "import { x } from './x.ts'"]) {
+    const file = join(project, `${text.slice(0, 6)}.ts`)
+    await writeFile(file, text)
+    await assert.rejects(loadProvider(file, 'provider', 'operator.push'), /npm pkg set type=module/)
+  }
 })
 
 test('a file that cannot be imported is refused with the reason', async () => {
