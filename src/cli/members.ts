@@ -64,9 +64,13 @@ class MemberOption extends Option {
 }
 
 /** @example 'The lane, such as 1/push. Required for a key of brands.' becomes 'the lane, such as 1/push; required for a key of brands' */
-function helpOf({ description = '', title }: Schema): string {
+export function phraseHelp(description: string): string {
   const sentences = description.replace(/\.$/, '').split('. ')
-  const help = sentences.map((each) => `${each.charAt(0).toLowerCase()}${each.slice(1)}`).join('; ')
+  return sentences.map((each) => `${each.charAt(0).toLowerCase()}${each.slice(1)}`).join('; ')
+}
+
+function helpOf({ description = '', title }: Schema): string {
+  const help = phraseHelp(description)
   return title === moment ? `${help}; or ${ago}` : help
 }
 

@@ -1,36 +1,36 @@
-// Combines the options of the command line with the file: an option overrides the file.
+// The facts of a run of `bellwire check operator`.
 
 import type { AnyCheck } from '../../checker/check.ts'
 import { type Facts, preparations } from '../../checker/facts.ts'
-import type { ReconciliationField } from '../../contract/records.ts'
 import type { Json } from '../../runtime/json.ts'
 import { CliError, exit } from '../exit.ts'
 import type { Preparation } from './preparation.ts'
 
-export interface FactOptions {
-  readonly brand?: string
+export interface FactOptions extends Partial<Preparation> {
   readonly user?: string
   readonly blockedUser?: string
   readonly userWithoutDevice?: string
-  readonly fields?: readonly ReconciliationField[]
-  readonly batchMax?: number
-  readonly timeout?: number
-  readonly restart?: () => Promise<void>
 }
 
 /** The largest batch if the maximum is not named. */
 export const defaultBatch = 100
 
 /** @throws CliError if no normal user is named */
-export function factsFrom(options: FactOptions, file: Preparation): Facts {
-  const normal = options.user ?? file.users?.normal
+export function factsFrom(
+  settings: FactOptions & Pick<Preparation, 'timeout'>,
+  restart: (() => Promise<void>) | undefined,
+): Facts {
+  const { brand = '1', batchMax, fields, failingField, timeout } = settings
+  const {
+    user: normal = settings.users?.normal,
+    blockedUser: blocked = settings.users?.blocked,
+    userWithoutDevice: withoutDevice = settings.users?.withoutDevice,
+  } = settings
   if (normal === undefined)
     throw new CliError(
       exit.usage,
       'no user is named who can receive the messages: --user ID, or users.normal in the file',
     )
-  const blocked = options.blockedUser ?? file.users?.blocked
-  const withoutDevice = options.userWithoutDevice ?? file.users?.withoutDevice
   const users = {
     normal,
     ...(blocked !== undefined && { blocked }),
@@ -38,21 +38,19 @@ export function factsFrom(options: FactOptions, file: Preparation): Facts {
   }
   const same = Object.values(users).find((user, place, all) => all.indexOf(user) !== place)
   if (same !== undefined) throw new CliError(exit.usage, `the user ${same} is named twice: a test user has one purpose`)
-  const fields = options.fields ?? file.fields
-  const batchMax = options.batchMax ?? file.batchMax
   return {
-    brand: options.brand ?? file.brand ?? '1',
+    brand,
     users,
     // A user who can receive messages is neither blocked nor excluded. The reason of a blocked user is not known.
-    known: { [normal]: { blocked: false, excluded: false }, ...(file.known as Facts['known'] | undefined) },
-    content: (file.message ?? defaultMessage) as Readonly<Record<string, Json>>,
+    known: { [normal]: { blocked: false, excluded: false }, ...(settings.known as Facts['known'] | undefined) },
+    content: (settings.message ?? defaultMessage) as Readonly<Record<string, Json>>,
     batchMax: batchMax ?? defaultBatch,
     batchMaxAgreed: batchMax !== undefined,
     ...(fields && fields.length > 0 && { fields }),
-    ...(file.failingField && { failingField: file.failingField }),
-    ...(options.restart && { restart: options.restart }),
+    ...(failingField && { failingField }),
+    ...(restart && { restart }),
     pace: {
-      timeout: options.timeout ?? file.timeout ?? 30_000,
+      timeout,
       slow: 1_000,
       giveUp: 20,
       retryPause: 500,

@@ -3,30 +3,23 @@ import type { Facts } from '../../checker/facts.ts'
 import { operatorChecks } from '../../checker/operator/checks.ts'
 import { createReport } from '../../checker/report.ts'
 import { type Prepared, prepareRun } from '../../checker/run.ts'
-import { type Feature, features } from '../../checker/target.ts'
-import { reconciliationFields } from '../../contract/records.ts'
+import { features } from '../../checker/target.ts'
 import { agrees } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import { createProgress } from '../progress.ts'
 import { readKey } from '../running-side.ts'
-import { time } from '../time.ts'
 import { version } from '../version.ts'
 import { askPreparation } from './ask-preparation.ts'
 import { type FactOptions, factsFrom, missingPreparations } from './facts.ts'
-import { batchMax, digits, oneOfEach } from './option-kinds.ts'
-import { type Preparation, readPreparation } from './preparation.ts'
+import { type Preparation, preparationTable, readPreparation } from './preparation.ts'
 import { addRunOptions, demandChecks, explain, publish, type RunOptions, readEarlier, runShown } from './run-shown.ts'
 import { restartByCommand, restartByPerson } from './shell.ts'
 import { withProfile } from './with-profile.ts'
+import { withSettings } from './with-settings.ts'
 
 interface CheckOptions extends FactOptions, RunOptions {
-  readonly url?: string
   readonly key?: string
-  readonly keyFile?: string
   readonly file?: string
-  readonly profile?: string
-  readonly features?: readonly Feature[]
-  readonly restartCommand?: string
   readonly askRestart?: true
   readonly dryRun?: true
   readonly yes?: true
@@ -42,30 +35,29 @@ export function checkOperatorCommand(): Command {
         'the API key that the operator issued. ps shows it to all users of this machine: prefer --key-file or the variable',
       ).env('BELLWIRE_KEY'),
     )
-    .option('--key-file <file>', 'read the key from this file')
-    .option('--profile <file>', 'read address, endpoints, batch maximum and fields from an integration profile')
     .option('-f, --file <file>', 'read the prepared facts from this file (YAML or JSON); options override it')
-    .option('--brand <number>', 'the brand_id of all messages; default: 1', digits)
     .option('--user <id>', 'a user who can receive messages on all channels')
     .option('--blocked-user <id>', 'a user who must not receive messages')
     .option('--user-without-device <id>', 'a user whom no push can reach')
-    .option(
-      '--fields <list>',
-      'the fields that the operator can list, separated by commas',
-      oneOfEach(reconciliationFields),
-    )
-    .option('--batch-max <number>', 'the batch maximum that the operator announced; default: 100 messages', batchMax)
-    .option('--features <list>', `the endpoints that must be offered: ${features.join(',')}`, oneOfEach(features))
-    .addOption(new Option('--timeout <time>', 'the longest wait for an answer; default: 30s').argParser(time))
-    .option('--restart-command <command>', 'a shell command that restarts the operator')
     .option('--ask-restart', 'ask the person at the terminal to restart the operator')
     .option('--dry-run', 'print the plan, and send no message')
     .option('-y, --yes', 'send the messages without asking')
-  return addRunOptions(command, 5_000)
+  return addRunOptions(withSettings(command, preparationTable, placeholders), 5_000)
     .addHelpText('after', help)
     .action(async (options: CheckOptions) => {
       process.exitCode = await checkOperator(options)
     })
+}
+
+const placeholders = {
+  key_file: '<file>',
+  profile: '<file>',
+  brand: '<number>',
+  fields: '<list>',
+  batch_max: '<number>',
+  features: '<list>',
+  timeout: '<time>',
+  restart_command: '<command>',
 }
 
 const help = `
@@ -84,20 +76,19 @@ const checks = operatorChecks.flatMap(({ checks: of }) => of)
 
 async function checkOperator(options: CheckOptions): Promise<number> {
   const earlier = await readEarlier(options)
-  const written = options.file === undefined ? {} : await readPreparation(options.file)
+  const written = await readPreparation(options.file)
   const key = await keyOf(options, written)
   const profile = options.profile ?? written.profile
   const file = profile === undefined ? written : await withProfile(profile, key, written, options.brand)
   const progress = createProgress(process.stderr)
   const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true && !options.yes
   const answers = isTerminal ? await askPreparation(options, file) : {}
-  const command = options.restartCommand ?? file.restartCommand
+  const settings = { ...file, ...answers, ...options }
+  const { rules, features: declared, agreed, restartCommand: command } = settings
   const restart =
     command !== undefined ? restartByCommand(command) : options.askRestart && restartByPerson('operator', progress.end)
-  const facts = factsFrom({ ...answers, ...options, ...(restart && { restart }) }, file)
-  const url = addressOf(options, file)
-  const rules = options.rules ?? file.rules ?? 'bellwire'
-  const declared = options.features ?? file.features
+  const facts = factsFrom(settings, restart || undefined)
+  const url = addressOf(settings)
   const prepared = await prepareRun({
     url,
     key,
@@ -133,7 +124,7 @@ async function checkOperator(options: CheckOptions): Promise<number> {
     notOffered: features.filter((feature) => !prepared.endpoints.has(feature)),
     version: await version(),
     interfaceVersion: options.interface,
-    agreed: (file.agreed ?? {}) as Readonly<Record<string, string>>,
+    agreed: (agreed ?? {}) as Readonly<Record<string, string>>,
   })
   return publish(report, options, earlier)
 }
@@ -145,8 +136,7 @@ async function keyOf({ key, keyFile }: CheckOptions, file: Preparation): Promise
   throw new CliError(exit.usage, 'no API key: give BELLWIRE_KEY or --key-file, with the key that the operator issued')
 }
 
-function addressOf(options: CheckOptions, file: Preparation): string {
-  const url = options.url ?? file.url
+function addressOf({ url }: Pick<Preparation, 'url'>): string {
   if (url === undefined) throw new CliError(exit.usage, 'no operator: give --url, or url in the file')
   if (/^https?:/.test(url) && URL.canParse(url)) return url
   throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)

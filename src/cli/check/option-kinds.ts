@@ -6,16 +6,6 @@ import { wholeNumber } from '../members.ts'
 export const commaSeparated = (text: string): readonly string[] => text.split(',').map((part) => part.trim())
 export const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text]
 
-export function oneOfEach<const Word extends string>(words: readonly Word[]) {
-  return (text: string): readonly Word[] =>
-    commaSeparated(text).map((part) => {
-      const word = words.find((each) => each === part)
-      if (word === undefined) throw new InvalidArgumentError(`${part} is none of ${words.join(', ')}.`)
-      return word
-    })
-}
-
-export const batchMax = wholeNumber(2, 2_000)
 export const count = wholeNumber(0, 1_000_000)
 
 export function digits(text: string): string {

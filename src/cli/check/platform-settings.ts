@@ -1,60 +1,18 @@
 // Combines the options of `bellwire check platform` with the file: an option overrides the file, which overrides a default.
 
-import type { RuleSet } from '../../checker/check.ts'
 import type { Facts, PlatformEndpoints } from '../../checker/facts.ts'
-import type { Feature } from '../../checker/target.ts'
 import { webhookKey } from '../../contract/webhook-signature.ts'
 import type { Json } from '../../runtime/json.ts'
 import { CliError, exit } from '../exit.ts'
 import { readKey } from '../running-side.ts'
-import type { EnqueueOptions } from './enqueue-records.ts'
 import { defaultBatch, defaultMessage } from './facts.ts'
 import { linkChannelOf } from './link-channels.ts'
 import { type PlatformPreparation, readPlatformPreparation } from './platform-preparation.ts'
 import { restartByCommand, restartByPerson, runShell } from './shell.ts'
 
-/** The options that the file may have too, named as in the command line. */
-export interface PlatformSettings extends EnqueueOptions {
-  readonly host: string
-  readonly port: number
-  readonly brand: string
-  readonly user: string
-  readonly otherUser?: string
-  readonly patience: number
-  readonly quiet: number
-  readonly rules: RuleSet
-  readonly message: Readonly<Record<string, Json>>
-  readonly agreed: Readonly<Record<string, string>>
-  readonly failedCommand?: string
-  readonly reconcileCommand?: string
-  readonly restartCommand?: string
-  readonly platformUrl?: string
-  readonly linkKeyFile?: string
-  readonly statusSecretFile?: string
-  readonly devicesCommand?: string
-  readonly links?: PlatformPreparation['links']
-  readonly features?: readonly Feature[]
-  readonly batchMax?: number
-  readonly batchSpan?: number
-  readonly platformTimeout?: number
-}
-
-export interface GivenOptions extends Partial<PlatformSettings> {
+export interface GivenOptions extends Partial<PlatformPreparation> {
   readonly file?: string
   readonly key?: string
-  readonly keyFile?: string
-}
-
-export const defaults: PlatformSettings = {
-  host: '127.0.0.1',
-  port: 4850,
-  brand: '1',
-  user: 'bellwire-check',
-  patience: 60_000,
-  quiet: 5_000,
-  rules: 'bellwire',
-  message: defaultMessage,
-  agreed: {},
 }
 
 /** The key of the examples. It is no secret. */
@@ -63,11 +21,11 @@ export const exampleKey = 'example-operator-key-1'
 /** @throws CliError if a file cannot be read, ConfigError with all problems of the file */
 export async function combine(
   given: GivenOptions,
-): Promise<{ readonly settings: PlatformSettings; readonly key: string }> {
-  const written = given.file === undefined ? {} : await readPlatformPreparation(given.file)
+): Promise<{ readonly settings: PlatformPreparation; readonly key: string }> {
+  const written = await readPlatformPreparation(given.file)
   const keyFile = given.keyFile ?? (given.key === undefined ? written.keyFile : undefined)
   const key = keyFile === undefined ? (given.key ?? exampleKey) : await readKey(keyFile)
-  return { settings: { ...defaults, ...(written as Partial<PlatformSettings>), ...given }, key }
+  return { settings: { ...written, ...given }, key }
 }
 
 /**
@@ -75,7 +33,7 @@ export async function combine(
  * @throws CliError if a file cannot be read, or has no secret
  */
 export async function factsOf(
-  settings: PlatformSettings,
+  settings: PlatformPreparation,
   askRestart: boolean,
   prepareTerminal: () => void,
 ): Promise<Facts> {
@@ -86,7 +44,7 @@ export async function factsOf(
     brand,
     users: { normal: user, ...(other !== undefined && { other }) },
     known: {},
-    content: message,
+    content: (message ?? defaultMessage) as Readonly<Record<string, Json>>,
     batchMax: batchMax ?? defaultBatch,
     batchMaxAgreed: batchMax !== undefined,
     ...(batchSpan !== undefined && { batchSpan }),
@@ -115,7 +73,7 @@ async function platformOf({
   platformUrl: url,
   linkKeyFile,
   statusSecretFile,
-}: PlatformSettings): Promise<PlatformEndpoints | undefined> {
+}: PlatformPreparation): Promise<PlatformEndpoints | undefined> {
   if (url === undefined) return undefined
   const linkKey = linkKeyFile === undefined ? undefined : await readKey(linkKeyFile)
   const statusSecret = statusSecretFile === undefined ? undefined : await readKey(statusSecretFile)

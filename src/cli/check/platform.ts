@@ -7,16 +7,15 @@ import type { Prepared } from '../../checker/run.ts'
 import type { Feature } from '../../checker/target.ts'
 import { ask } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
-import { port } from '../fake/common.ts'
 import { createProgress } from '../progress.ts'
-import { time } from '../time.ts'
 import { version } from '../version.ts'
 import { enqueuer } from './enqueue-records.ts'
 import { missingPreparations } from './facts.ts'
-import { batchMax, digits, oneOfEach } from './option-kinds.ts'
-import { combine, defaults, exampleKey, factsOf, type GivenOptions } from './platform-settings.ts'
+import { platformPreparationTable } from './platform-preparation.ts'
+import { combine, exampleKey, factsOf, type GivenOptions } from './platform-settings.ts'
 import { addRunOptions, demandChecks, explain, publish, type RunOptions, readEarlier, runShown } from './run-shown.ts'
 import { sendFeatures } from './send-features.ts'
+import { withSettings } from './with-settings.ts'
 
 interface CheckPlatformOptions extends GivenOptions, Omit<RunOptions, 'rules'> {
   readonly askRestart?: true
@@ -27,46 +26,42 @@ export function checkPlatformCommand(): Command {
   const command = new Command('platform')
     .description('play an operator towards a platform, and report every rule that it violates')
     .option('-f, --file <file>', 'read the settings from this file (YAML or JSON); options override it')
-    .option('--host <address>', `the address at which the platform reaches this command; default: ${defaults.host}`)
-    .option('--port <number>', `the port; 0 chooses a free one; default: ${defaults.port}`, port)
     .addOption(
       new Option('--key <key>', `the API key that the platform is configured with; default: ${exampleKey}`).env(
         'BELLWIRE_KEY',
       ),
     )
-    .option('--key-file <file>', 'read the key from this file')
-    .option('--enqueue-command <command>', 'a shell command that makes the platform send $FILE on $CHANNEL')
-    .option('--failed-command <command>', 'a shell command that prints Failed Actions: any text with the ids')
-    .option(
-      '--reconcile-command <command>',
-      'a shell command that makes the platform request the list of $FIELD; it ends with 0 if the platform used the list',
-    )
-    .option('--restart-command <command>', 'a shell command that restarts the platform')
     .option('--ask-restart', 'ask the person at the terminal to restart the platform')
-    .option('--platform-url <url>', 'the {platform_url} of the platform, for links of devices and statuses')
-    .option('--link-key-file <file>', 'read the API key of links, which the platform issues, from this file')
-    .option('--devices-command <command>', 'a shell command that prints the tokens of the devices of $USER_ID')
-    .option('--status-secret-file <file>', 'read the secret that signs statuses, whsec_…, from this file')
-    .option('--folder <folder>', 'where the files of records are written; default: a temporary folder')
-    .option('--brand <number>', `the brand_id of all records; default: ${defaults.brand}`, digits)
-    .option('--user <id>', `the user_id of all records; default: ${defaults.user}`)
-    .option('--other-user <id>', 'another user, to whom a device is moved; default: the one of --user with -2')
-    .option(
-      '--features <list>',
-      `the endpoints that the platform must use: ${sendFeatures.join(',')}`,
-      oneOfEach(sendFeatures),
-    )
-    .option('--batch-max <number>', 'the number of messages in a batch that the platform is configured with', batchMax)
-    .option('--batch-span <time>', 'the time span after which the platform sends an incomplete batch', time)
-    .option('--platform-timeout <time>', 'the time after which the platform gives up on an answer', time)
-    .option('--patience <time>', 'the longest wait for a request or a repetition; default: 60s', time)
-    .option('--quiet <time>', 'the time to wait at the end of the run for a wrong repetition; default: 5s', time)
     .option('--dry-run', 'print the plan, and have nothing enqueued')
-  return addRunOptions(command, mostRecords)
+  return addRunOptions(withSettings(command, platformPreparationTable, placeholders), mostRecords)
     .addHelpText('after', help)
     .action(async (options: CheckPlatformOptions) => {
       process.exitCode = await checkPlatform(options)
     })
+}
+
+const placeholders = {
+  host: '<address>',
+  port: '<number>',
+  key_file: '<file>',
+  enqueue_command: '<command>',
+  failed_command: '<command>',
+  reconcile_command: '<command>',
+  restart_command: '<command>',
+  platform_url: '<url>',
+  link_key_file: '<file>',
+  devices_command: '<command>',
+  status_secret_file: '<file>',
+  folder: '<folder>',
+  brand: '<number>',
+  user: '<id>',
+  other_user: '<id>',
+  features: '<list>',
+  batch_max: '<number>',
+  batch_span: '<time>',
+  platform_timeout: '<time>',
+  patience: '<time>',
+  quiet: '<time>',
 }
 
 const help = `
@@ -87,7 +82,7 @@ const checks = platformChecks.flatMap(({ checks: of }) => of)
 async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
   const earlier = await readEarlier(options)
   const { settings, key } = await combine(options)
-  const { enqueueCommand, rules, features, host, port: at, brand, agreed } = settings
+  const { enqueueCommand, rules, features, host, port: at, brand } = settings
   const { only, firstId, maxMessages } = options
   const progress = createProgress(process.stderr)
   const facts = await factsOf(settings, options.askRestart === true, progress.end)
@@ -143,7 +138,7 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
       notOffered: sendFeatures.filter((feature) => !prepared.endpoints.has(feature)),
       version: await version(),
       interfaceVersion: options.interface,
-      agreed,
+      agreed: (settings.agreed ?? {}) as Readonly<Record<string, string>>,
     })
     return await publish(report, options, earlier)
   } finally {

@@ -20,7 +20,7 @@ export const preparationTable = group(
       ...optional,
       help: 'The integration profile of the operator: its address, endpoints, batch maximum and fields.',
     }),
-    brand: brand({ ...optional, help: 'The brand_id of all messages; default: 1.' }),
+    brand: brand({ ...optional, help: 'The brand_id of all messages. Default: 1.' }),
     users: group(
       { ...optional, help: 'The users to whom messages are sent. No other user is messaged.' },
       {
@@ -41,15 +41,15 @@ export const preparationTable = group(
       2_000,
     )({
       ...optional,
-      help: 'The batch maximum that the operator announced; without it, the largest batch has 100 messages.',
+      help: 'The batch maximum that the operator announced. Without it, the largest batch has 100 messages.',
     }),
     features: list(oneOf(...features)({ help: 'An endpoint.' }), {
       ...optional,
-      help: 'The endpoints that the operator must offer; without it, those that it offers are checked.',
+      help: 'The endpoints that the operator must offer. Default: those that it offers',
     }),
     restart_command: text({ ...optional, help: 'A shell command that restarts the operator.' }),
-    rules: oneOf(...ruleSets)({ ...optional, help: 'The rules to check; default: bellwire, which is all of them.' }),
-    timeout: duration({ ...optional, option: 'timeout', help: 'The longest wait for an answer; default: 30s.' }),
+    rules: oneOf(...ruleSets)({ default: 'bellwire', help: 'The rules to check. bellwire has all of them.' }),
+    timeout: duration({ default: '30s', option: 'timeout', help: 'The longest wait for an answer.' }),
     agreed: json({ ...optional, help: 'Agreements to print on the sign-off sheet: a text by name.' }),
   },
 )
@@ -64,7 +64,7 @@ const known: MapOf<Preparation> = {
 }
 
 /** @throws CliError if the file cannot be read, ConfigError with all its problems */
-export const readPreparation = (file: string): Promise<Preparation> =>
+export const readPreparation = (file: string | undefined): Promise<Preparation> =>
   readTable(preparationTable, file, [known, messageMembers, agreements])
 
 function isKnown(values: unknown): boolean {

@@ -30,12 +30,16 @@ export const agreements = {
   example: 'Rate limit: 100 messages a second',
 } as const
 
-/** @throws CliError if the file cannot be read, ConfigError with all its problems */
+/**
+ * @param file undefined: all settings have their defaults
+ * @throws CliError if the file cannot be read, ConfigError with all its problems
+ */
 export async function readTable<Table extends Group<Settings>>(
   table: Table,
-  file: string,
+  file: string | undefined,
   maps: readonly MapOf<ValueOf<Table>>[],
 ): Promise<ValueOf<Table>> {
+  if (file === undefined) return check(table, undefined, '', [])
   const source = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CliError(exit.usage, `--file cannot be read: ${error.message}`)
   })
