@@ -1,6 +1,5 @@
 // The facts about an operator or a platform that the checker cannot find out: a person prepares and states them.
 
-import type { Channel } from '../contract/endpoints.ts'
 import type { ReconciliationField } from '../contract/records.ts'
 import type { Json } from '../runtime/json.ts'
 
@@ -192,6 +191,3 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
     prepare: 'in a test environment, give --reconcile-command COMMAND, which ends with 0 if the platform used the list',
   },
 }
-
-/** Words for a channel in texts for people. */
-export const channelNames: Readonly<Record<Channel, string>> = { push: 'push', site: 'on-site' }

@@ -79,10 +79,6 @@ export const reconciliationFields = [
 ] as const
 export type ReconciliationField = (typeof reconciliationFields)[number]
 
-export function isReconciliationField(value: unknown): value is ReconciliationField {
-  return (reconciliationFields as readonly unknown[]).includes(value)
-}
-
 export const ReconciliationRequest = Type.Object(
   { field: Type.Enum([...reconciliationFields]) },
   { $id: 'ReconciliationRequest', ...open },

@@ -1,11 +1,6 @@
 // Finds and replaces text that PostgreSQL cannot store: U+0000 and lone surrogates. An item that contains them is refused, so
 // that it does not fail the transaction of other items; in answers of other systems they are replaced.
 
-/** Whether the text may contain either as an escape. Two searches of the whole text save a check of each item. */
-export function mayBeUnstorable(text: string): boolean {
-  return text.includes('\\u') && (text.includes('\\u0000') || /\\u[dD][89a-fA-F]/.test(text))
-}
-
 /**
  * Checks the source text of an item, including its escapes.
  *

@@ -9,8 +9,6 @@ export type Direction = 'operator_only' | 'crm_only'
  */
 export type Severity = 'critical' | 'high' | 'low'
 
-export const severities: readonly Severity[] = ['critical', 'high', 'low']
-
 /**
  * The severity of a discrepancy.
  *
