@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { importOptions } from '../../test/support/quick-imports/import-options.ts'
 import { type Part, pinned } from './cores.ts'
 
 export interface Child {
@@ -24,6 +25,7 @@ export async function startChild(program: URL, options: ChildOptions): Promise<C
   const [command = '', ...args] = pinned(options.part, [
     process.execPath,
     '--disable-warning=ExperimentalWarning',
+    ...importOptions,
     ...(options.nodeArgs ?? []),
     file,
     ...(options.args ?? []),

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { importOptions } from '../../test/support/quick-imports/import-options.ts'
 
 export interface Ended {
   readonly code: number | null
@@ -39,7 +40,8 @@ export function startProcess(
   program: URL,
   { args = [], preload, env, onMessage, output }: ProcessOptions = {},
 ): Process {
-  const nodeArgs = ['--disable-warning=ExperimentalWarning', ...(preload ? ['--import', preload.href] : [])]
+  const warnings = '--disable-warning=ExperimentalWarning'
+  const nodeArgs = [warnings, ...importOptions, ...(preload ? ['--import', preload.href] : [])]
   const child = spawn(process.execPath, [...nodeArgs, fileURLToPath(program), ...args], {
     stdio: ['ignore', output ?? 'inherit', output ?? 'pipe', 'ipc'],
     env: { ...process.env, ...env },

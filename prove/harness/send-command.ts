@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { importOptions } from '../../test/support/quick-imports/import-options.ts'
 import { adminKey } from '../plans.ts'
 
 const cli = fileURLToPath(new URL('../../bin/bellwire.cjs', import.meta.url))
@@ -13,7 +14,7 @@ export interface SendResult {
 /** Runs `bellwire send` in a separate process. */
 export async function sendFile(file: string, platform: string, channel = 'push'): Promise<SendResult> {
   const args = ['send', '--file', file, '--url', platform, '--channel', channel, '--json']
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...args], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...importOptions, cli, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, BELLWIRE_KEY: adminKey },
   })

@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { importOptions } from '../../test/support/quick-imports/import-options.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { bugs } from '../simulation/bugs.ts'
 import type { SeedsRun } from '../simulation/seeds.ts'
@@ -14,7 +15,7 @@ import { demandedStates } from '../simulation/states.ts'
 
 const run = promisify(execFile)
 const program = (name: string): string => fileURLToPath(new URL(`../simulation/${name}.ts`, import.meta.url))
-const seeds = { small: 400, full: 10_000 }
+const seeds = { small: 150, full: 10_000 }
 /** On a slow machine the small size has fewer seeds. */
 const smallMs = 30_000
 const fullMs = 1_800_000
@@ -46,7 +47,8 @@ async function runSeeds(
   const processes = Math.min(availableParallelism(), 4, last - first + 1)
   const parts = await Promise.all(
     Array.from({ length: processes }, async (_, part) => {
-      const args = [program('seeds'), first + part, last, processes, small ? smallMs : fullMs].map(String)
+      const numbers = [first + part, last, processes, small ? smallMs : fullMs].map(String)
+      const args = [...importOptions, program('seeds'), ...numbers]
       const { stdout } = await run(process.execPath, args, { signal, maxBuffer: 64 * 1024 * 1024 })
       return JSON.parse(stdout) as SeedsRun
     }),

@@ -3,10 +3,13 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { importOptions } from '../support/quick-imports/import-options.ts'
 import type { Done, Job } from './command-host.ts'
 
-const environment = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, NO_COLOR: '1' }
-export const bin = join(import.meta.dirname, '../../bin/bellwire.cjs')
+export const environment = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, NO_COLOR: '1' }
+const bin = join(import.meta.dirname, '../../bin/bellwire.cjs')
+/** Starts the command of this checkout; its arguments follow. */
+export const bellwire = [process.execPath, ...importOptions, '--conditions=bellwire-source', bin] as const
 
 export interface Run {
   readonly code: number | null
@@ -31,7 +34,7 @@ export function start(
   input?: string,
   cwd?: string,
 ): Started {
-  return startProgram(t, [process.execPath, '--conditions=bellwire-source', bin, ...args], env, input, cwd)
+  return startProgram(t, [...bellwire, ...args], env, input, cwd)
 }
 
 /** Starts a program. It is killed when the test ends, or after four minutes. */

@@ -9,7 +9,7 @@ import { operatorApi } from '../../src/providers/operator-api.ts'
 import { key, startPlainOperator, users } from '../checker/plain-operator.ts'
 import { freePort } from '../support/free-port.ts'
 import { adminKey, post, startPlatform, temporary } from '../support/sides.ts'
-import { bin, type Run, startProgram } from './bellwire.ts'
+import { bellwire, type Run, startProgram } from './bellwire.ts'
 
 const python = ['python3', 'python'].find(
   (name) => spawnSync(name, ['-c', 'import os, pty; os.waitstatus_to_exitcode']).status === 0,
@@ -23,7 +23,7 @@ function onTerminal(
   answers: readonly (readonly [string, string])[],
   env: NodeJS.ProcessEnv,
 ): Promise<Run> {
-  const command = [process.execPath, '--conditions=bellwire-source', bin, ...args]
+  const command = [...bellwire, ...args]
   const terminal = join(import.meta.dirname, 'terminal.py')
   return startProgram(t, [python as string, terminal, JSON.stringify(answers), ...command], env).ended
 }
@@ -68,13 +68,13 @@ test('on a terminal, check platform asks the person to enqueue each file, and to
   const enqueued = new Set<string>()
   const person = setInterval(async () => {
     // The folder is deleted when the test ends.
-    for (const file of await readdir(folder).catch(() => []))
-      if (!enqueued.has(file)) {
-        enqueued.add(file)
-        await post(`${url}/admin/activities/push`, await readFile(join(folder, file), 'utf8'), adminKey.key, {
-          'content-type': 'application/x-ndjson',
-        })
-      }
+    for (const file of await readdir(folder).catch(() => [])) {
+      const records = await readFile(join(folder, file), 'utf8').catch(() => '')
+      // The command may not have written it completely.
+      if (enqueued.has(file) || !records.endsWith('\n')) continue
+      enqueued.add(file)
+      await post(`${url}/admin/activities/push`, records, adminKey.key, { 'content-type': 'application/x-ndjson' })
+    }
   }, 20)
   t.after(() => clearInterval(person))
   const { code, out } = await onTerminal(

@@ -3,11 +3,9 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { temporary } from '../support/sides.ts'
-
-const main = join(import.meta.dirname, '../../src/cli/main.ts')
+import { bellwire, environment } from './bellwire.ts'
 
 test('the help exits with 0 and without an error if its reader closes the pipe', async (t) => {
   const child = piped(t, ['--help'])
@@ -25,8 +23,9 @@ test('the demo stops gracefully with 0 and leaves no files if its reader closes 
 })
 
 function piped(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH, NO_COLOR: '1', ...env },
+  const [program, ...options] = bellwire
+  const child = spawn(program, [...options, ...args], {
+    env: { ...environment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
     killSignal: 'SIGKILL',

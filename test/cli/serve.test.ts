@@ -8,7 +8,7 @@ import test, { type TestContext } from 'node:test'
 import type { Summary } from '../../src/cli/send/summary.ts'
 import { freePort } from '../support/free-port.ts'
 import { until } from '../support/wait.ts'
-import { addressesOf, bin, freePorts, run, type Started, start, startProgram } from './bellwire.ts'
+import { addressesOf, bellwire, freePorts, run, type Started, start, startProgram } from './bellwire.ts'
 
 const examples = join(import.meta.dirname, '../../examples')
 
@@ -111,14 +111,7 @@ test('a side whose log is on a full disk serves, and ends at SIGTERM', async (t)
   const folder = await folderOf(t)
   await copyFile(join(examples, 'bellwire.yaml'), join(folder, 'bellwire.yaml'))
   const [port, admin] = [await freePort(), await freePort()]
-  const command = [
-    process.execPath,
-    '--conditions=bellwire-source',
-    bin,
-    'platform',
-    '-c',
-    join(folder, 'bellwire.yaml'),
-  ]
+  const command = [...bellwire, 'platform', '-c', join(folder, 'bellwire.yaml')]
   const ports = { BELLWIRE_PLATFORM_PORT: String(port), BELLWIRE_PLATFORM_ADMIN_PORT: String(admin) }
   const { child, ended } = startProgram(t, ['sh', '-c', `exec "$@" > /dev/full`, 'sh', ...command], ports)
   const healthy = async () => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status === 200

@@ -7,7 +7,9 @@ import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { environment } from '../cli/bellwire.ts'
 import { freePort } from '../support/free-port.ts'
+import { importOptions } from '../support/quick-imports/import-options.ts'
 import { element, keys, post, startOperator, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -63,13 +65,17 @@ async function startExample(t: TestContext, program: string, more: NodeJS.Proces
   const [port, adminPort] = [await freePort(), await freePort()]
   const hook = new URL('../support/from-source.ts', import.meta.url).href
   const env = {
-    PATH: process.env.PATH,
+    ...environment,
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
     STORE: `sqlite:${join(await temporary(t), 'store.db')}`,
     ...more,
   }
-  const child = spawn(process.execPath, ['--import', hook, join(root, `examples/library/${program}.ts`)], { env })
+  const child = spawn(
+    process.execPath,
+    [...importOptions, '--import', hook, join(root, `examples/library/${program}.ts`)],
+    { env },
+  )
   t.after(() => child.kill('SIGKILL'))
   let log = ''
   let errors = ''

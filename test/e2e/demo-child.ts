@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { bellwire } from '../cli/bellwire.ts'
 
 export interface Demo {
   /** The output so far. */
@@ -20,11 +20,10 @@ export interface Demo {
   leftovers(): Promise<string[]>
 }
 
-const bin = fileURLToPath(new URL('../../bin/bellwire.cjs', import.meta.url))
-
 export async function startDemo(t: TestContext, args: readonly string[], withinMs = 60_000): Promise<Demo> {
   const folder = await mkdtemp(join(tmpdir(), 'bellwire-e2e-'))
-  const child = spawn(process.execPath, [bin, 'demo', ...args], {
+  const [program, ...options] = bellwire
+  const child = spawn(program, [...options, 'demo', ...args], {
     env: { ...process.env, TMPDIR: folder, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -26,7 +26,7 @@ export async function checkDocumented(
     documents.set(
       origin,
       // A server in which a side is only mounted has no document.
-      fetch(`${origin}/openapi.json`).then((answer) => (answer.ok ? answer.json() : {})),
+      fetch(`${origin}/openapi.json`).then(async (answer) => (answer.ok ? parseOnce(await answer.text()) : {})),
     )
   const document = await documents.get(origin)
   const paths = Object.keys(document.paths ?? {})
@@ -35,12 +35,22 @@ export async function checkDocumented(
   if (!operation) return
   assert.ok(operation.responses[status], `${method} ${path} answered ${status}, an undocumented status`)
   if (status !== 200 || !/^\/(admin|app)\//.test(pathname)) return
-  const schema = strictSchema(operation.responses[200].content['application/json']?.schema, document)
+  const documented = operation.responses[200].content['application/json']?.schema ?? {}
+  if (!strict.has(documented)) strict.set(documented, strictSchema(documented, document))
+  const schema = strict.get(documented)
   assert.ok(
     Check(schema, body),
     `${method} ${path}: the answer does not match its documented schema: ${JSON.stringify(body)}`,
   )
 }
+
+/** Most servers of a test file have the same document. */
+function parseOnce(text: string): Json {
+  if (!parsed.has(text)) parsed.set(text, JSON.parse(text))
+  return parsed.get(text)
+}
+const parsed = new Map<string, Json>()
+const strict = new WeakMap<object, Json>()
 
 function matches(path: string, pathname: string): boolean {
   const [template, actual] = [path.split('/'), pathname.split('/')]
@@ -54,9 +64,7 @@ export function strictSchema(schema: Json, document: Json): Json {
   if (typeof schema.$ref === 'string')
     return strictSchema(document.components.schemas[schema.$ref.split('/').at(-1)], document)
   const entries = Object.entries(schema).map(([name, value]) => [name, strictSchema(value, document)])
-  const strict = Object.fromEntries(entries)
-  const hasProperties = strict.type === 'object' && strict.properties && Object.keys(strict.properties).length > 0
-  return hasProperties && strict.additionalProperties === undefined
-    ? { ...strict, additionalProperties: false }
-    : strict
+  const all = Object.fromEntries(entries)
+  const hasProperties = all.type === 'object' && all.properties && Object.keys(all.properties).length > 0
+  return hasProperties && all.additionalProperties === undefined ? { ...all, additionalProperties: false } : all
 }
