@@ -17,7 +17,6 @@ import { planVariable } from '../plans.ts'
 import type { BrokerName, IntakePlan } from '../processes/intake-platform.ts'
 
 const source = 'activities'
-const publishedAtOnce = 500
 
 function proofOver(name: BrokerName, service: 'rabbitmq' | 'kafka'): Proof {
   return {
@@ -52,7 +51,8 @@ interface Setup extends ProofOptions {
 
 async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<Figures> {
   const { name, broker, database, store, small, print } = setup
-  const undisturbed = small ? 1_000 : 40_000
+  const undisturbed = small ? 400 : 40_000
+  const publishedAtOnce = small ? 100 : 500
   const awayMs = small ? 2_000 : 10_000
   const proxied = new URL(store)
   proxied.host = `127.0.0.1:${database.port}`

@@ -24,6 +24,8 @@ type Mode = 'single' | 'batch'
 
 interface Size {
   readonly messages: number
+  /** The most messages in a call of a batch lane. */
+  readonly max: number
   /** The duration of each part of the outage: 503 with Retry-After, then no answer. */
   readonly partMs: number
   readonly retryAfterSeconds: number
@@ -34,13 +36,15 @@ interface Size {
 
 const full: Size = {
   messages: 100_000,
+  max: 500,
   partMs: 60_000,
   retryAfterSeconds: 20,
   retry: { firstMs: 1_000, mostMs: 15_000 },
   timeouts: { service: 15_000, operator: 20_000, platform: 30_000 },
 }
 const small: Size = {
-  messages: 3_000,
+  messages: 1_000,
+  max: 100,
   partMs: 2_500,
   retryAfterSeconds: 1,
   retry: { firstMs: 50, mostMs: 400 },
@@ -213,7 +217,7 @@ async function startPlatform(store: string, operator: string, mode: Mode, size: 
   const lane = {
     mode,
     concurrency,
-    max: 500,
+    max: size.max,
     timeoutMs: size.timeouts.platform,
     retry: { ...size.retry, attempts: 4 },
   }

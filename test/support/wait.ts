@@ -16,11 +16,12 @@ export async function until<T>(
   { withinMs = 10_000, awaited }: Within & { readonly awaited: string },
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + withinMs
-  for (;;) {
+  // The pause grows: a condition is often a request, which costs processor time.
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 1.5, 50)) {
     const value = await condition()
     if (value) return value as Exclude<T, false | null | undefined | 0 | ''>
     if (performance.now() > deadline) throw new Error(`Not within ${withinMs} ms: ${awaited}`)
-    await sleep(5)
+    await sleep(pauseMs)
   }
 }
 
