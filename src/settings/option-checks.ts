@@ -29,7 +29,11 @@ const pushDevices = object({
   ...byOption(settingsOfDevices),
   source: orWord(
     'registry',
-    custom("'registry', or a DeviceSource with the functions of and holders", 'of', 'holders'),
+    custom(
+      "'registry', or a DeviceSource with the functions findDevices and findHolders",
+      'findDevices',
+      'findHolders',
+    ),
   ),
   services: list(service, {
     minItems: 1,

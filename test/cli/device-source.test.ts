@@ -17,7 +17,10 @@ function read(yaml: string, base = '/') {
 
 test('every kind of device source can be configured and created', async (t) => {
   const folder = await temporary(t)
-  await writeFile(join(folder, 'mine.mjs'), `export const source = { name: 'mine', of() {}, holders() {} }`)
+  await writeFile(
+    join(folder, 'mine.mjs'),
+    `export const source = { name: 'mine', findDevices() {}, findHolders() {} }`,
+  )
   for (const [yaml, name] of [
     ['registry', undefined],
     ['', undefined],

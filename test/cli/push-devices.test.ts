@@ -59,8 +59,8 @@ test('FCM and APNs are configured with files, and each reaches its own devices',
     `const devices = ${JSON.stringify(devices)}
      export const source = {
        name: 'file',
-       of: async (brand, users) => new Map(brand === '1' && users.includes('1001') ? [['1001', devices]] : []),
-       holders: async () => new Map(),
+       findDevices: async (brand, users) => new Map(brand === '1' && users.includes('1001') ? [['1001', devices]] : []),
+       findHolders: async () => new Map(),
      }`,
   )
   await writeFile(join(folder, 'account.json'), JSON.stringify(google.credentials))
