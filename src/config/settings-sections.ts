@@ -212,7 +212,7 @@ export const chapters: Readonly<Record<string, readonly Section[]>> = {
     ),
     section(
       "Delivery status: the vendor's callback",
-      String.raw`operator\.status\.webhooks\[\]\.to\{callback\}\.(?<name>callback|username|password|connections)`,
+      String.raw`operator\.status\.webhooks\[\]\.to\{callback\}\.(?<name>callback|connections)`,
       "For a platform that knows only the vendor's own form. See [The vendor's callback](status.md#the-vendors-callback).",
     ),
   ],

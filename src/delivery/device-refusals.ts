@@ -1,4 +1,4 @@
-// The outcomes of a message at a device that no push service was called for, or that stays linked.
+// The outcomes of a message at a device that no push service was called for (row 62), or that stays linked.
 
 import type { Content } from '../contract/content.ts'
 import type { Failed, Fatal } from '../contract/outcome.ts'

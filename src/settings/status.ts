@@ -4,7 +4,7 @@ import { messageStatuses } from '../contract/status.ts'
 import { webhookKey } from '../contract/webhook-signature.ts'
 import { baseUrl, brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from '../runtime/kinds.ts'
 import { group, json, list, type ValueOf, variants } from '../runtime/setting.ts'
-import { addressSettings, connectionSettings } from './address.ts'
+import { addressSettings, authRemedy, authVariants, connectionSettings } from './address.ts'
 import { httpAuth, httpHeaders, httpRule, httpSecrets } from './services/http.ts'
 
 /** A secret of Standard Webhooks. Both sides have the same one. */
@@ -162,8 +162,10 @@ export const statusSettings = group(
                   help: "The address of the vendor's callback, with its path. Use it only for a platform that knows no other form. It takes delivered, opened and clicked, of push messages.",
                   option: 'url',
                 }),
-                username: text({ help: 'The name for HTTP Basic authentication.', default: 'fasttrack' }),
-                password: text({ help: 'The password for HTTP Basic authentication.', secret: true }),
+                auth: variants(
+                  { help: 'The authentication of the calls, as agreed with the platform.', remedy: authRemedy },
+                  authVariants,
+                ),
                 ...connectionSettings,
                 connections,
               },

@@ -37,7 +37,7 @@ test('each brand has its webhook, in our form or in that of the vendor, and no s
     `
     webhooks:
       - {brand: 1, to: {webhook: https://platform.example/api, secrets: [${secret}], max: 10, connections: 2}, timeout: 5s}
-      - {brand: 2, to: {callback: https://platform.example/webhook/callback/firebase/, password: secret-of-callback}, retry: {most: 1min}}
+      - {brand: 2, to: {callback: https://platform.example/webhook/callback/firebase/, auth: {basic: fasttrack, password: secret-of-callback}}, retry: {most: 1min}}
       - {brand: 3, to: {template: 'https://crm.example/{{push_id}}', method: PATCH, auth: {bearer: secret-of-template}, body: {event: '{{status}}'}, statuses: [{status: clicked}]}}`,
   )
   const { status } = await operatorOptions(config.operator as OperatorConfig)

@@ -57,7 +57,7 @@ const statusesOf = (auth: string): string => `
           webhook: "http://127.0.0.1:1"
           secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0003]
           api_key: canary-status-key-0001
-      - {brand: 2, to: {callback: "http://127.0.0.1:1", password: canary-callback-password}}
+      - {brand: 2, to: {callback: "http://127.0.0.1:1", auth: {basic: b, password: canary-callback-password}}}
       - brand: 3
         to:
           template: "http://127.0.0.1:1"

@@ -32,7 +32,7 @@ const authentications: Readonly<Record<string, readonly [name: string, value: st
   '{bearer: token-of-bearer}': ['authorization', 'Bearer token-of-bearer'],
   '{oauth2: "ORIGIN/token", client_id: id, client_secret: s, scope: push}': ['authorization', 'Bearer issued'],
 }
-/** Every address. The vendor's callback has an authentication of its own. */
+/** Every address. */
 const called = [
   '/attributes',
   '/callback/',
@@ -55,8 +55,7 @@ for (const [auth, [header, value]] of Object.entries(authentications)) {
     assert.deepEqual([...stage.requests.keys()].filter((path) => path !== '/token').sort(), called)
     for (const [path, headers] of stage.requests) {
       assert.equal(headers.tenant, '1', `${path}: the query of the address`)
-      if (path === '/callback/') assert.equal(headers.authorization, basic('fasttrack:p'))
-      else if (path === '/token') assert.equal(headers.authorization, basic('id:s'))
+      if (path === '/token') assert.equal(headers.authorization, basic('id:s'))
       else assert.equal(headers[header], value, path)
     }
     assert.equal(stage.requests.has('/token'), auth.includes('oauth2'))
@@ -135,7 +134,7 @@ operator:
 })
 
 /** Calls each address once, as the two sides do. */
-async function callEveryAddress(t: TestContext, { origin, connection }: Stage, settings: string): Promise<void> {
+async function callEveryAddress(t: TestContext, { origin }: Stage, settings: string): Promise<void> {
   const config = await load(
     t,
     `
@@ -154,7 +153,7 @@ operator:
   status:
     webhooks:
       - {brand: 1, to: {webhook: "${origin}/statuses?tenant=1", secrets: [${webhookSecret}], ${settings}}}
-      - {brand: 2, to: {callback: "${origin}/callback/?tenant=1", password: p, ${connection}}}`,
+      - {brand: 2, to: {callback: "${origin}/callback/?tenant=1", ${settings}}}`,
   )
   const lookUp = contextOf(60_000)
   const options = await operator(config)

@@ -179,9 +179,11 @@ test('after erasure of the user, a waiting status is sent without meta', async (
   assert.equal(platform.accepted()[0]?.meta, null)
 })
 
+const basic = { kind: 'basic', user: 'fasttrack', password: 'p:w' } as const
+
 test("the vendor's callback gets delivered, read and clicked of pushes, with the conversion keys", async (t) => {
   const platform = await receivingPlatform(t, [])
-  const sender = vendorCallback({ url: `${platform.url}/api/webhook/callback/firebase/`, password: 'p:w' })
+  const sender = vendorCallback({ url: `${platform.url}/api/webhook/callback/firebase/`, auth: basic })
   const { url, statuses } = await startOperator(t, { status: { webhooks: [{ brand: '1', sender, ...quick }] } })
   const tracking = { 'x-fasttrack-id': 'f-1', 'x-fasttrack-actioncommunicationprofileid': '5' }
   const message = element({ id: 77 }, { meta: { conversion_fasttrack_playeroriginid: 'o-1', other: 1 } })
@@ -260,9 +262,12 @@ test('a template that can never be sent is refused with its place', () => {
   assert.throws(refusal({ rules: [{ when: { status: 'x' }, means: 'failed' }] }), /rules\[0\]: status/)
 })
 
-test("the vendor's callback takes the conversion keys from the push's data, and numbers stay numbers with all digits", async (t) => {
+test("the vendor's callback has the authentication of any address, takes the conversion keys from the push's data, and numbers stay numbers with all digits", async (t) => {
   const platform = await receivingPlatform(t, [])
-  const sender = vendorCallback({ url: `${platform.url}/callback/`, password: 'p:w' })
+  const sender = vendorCallback({
+    url: `${platform.url}/callback/`,
+    auth: { kind: 'bearer', token: 'of-the-callback' },
+  })
   const { url, statuses } = await startOperator(t, {
     status: { webhooks: [{ brand: '1', sender, ...quick }] },
     content: { ...defaultContentMapping, meta: '/data' },
@@ -272,6 +277,7 @@ test("the vendor's callback takes the conversion keys from the push's data, and 
   const ref = (await post(`${url}/channels/push/single`, message, keys.both.key)).body.push_id
   await statuses.record([{ brand: '1', ref, status: 'clicked', at: '2026-01-01T10:00:00' }])
   await until(() => platform.calls.length === 1, { awaited: 'the call' })
+  assert.equal(platform.calls[0]?.headers.authorization, 'Bearer of-the-callback')
   const body = platform.calls[0]?.body ?? ''
   assert.match(body, /"conversion_fasttrack_playeroriginid":5[,}]/)
   assert.match(body, /"conversion_fasttrack_activityid":9007199254740993[,}]/)

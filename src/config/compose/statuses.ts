@@ -1,6 +1,7 @@
 // Converts the validated configuration to the options of delivery statuses.
 
 import type { StatusOptions } from '../../operator/statuses.ts'
+import { authOptions } from '../../settings/address.ts'
 import type { StatusWebhookConfig } from '../../settings/status.ts'
 import type { StatusWebhook } from '../../status/outbox.ts'
 import { statusTemplate } from '../../status/senders/template.ts'
@@ -32,12 +33,11 @@ async function senderOf(to: StatusWebhookConfig['to'], at: string): Promise<Stat
       return statusTemplate({ ...httpOptions(templateSettings(to)), method, statuses, channel, ...connection })
     }
     case 'callback': {
-      const { username, password, connections } = to
       const url = new URL(to.url)
       // The vendor needs the slash.
       if (!url.pathname.endsWith('/')) url.pathname += '/'
       const connection = await connectionOptions(to, at)
-      return vendorCallback({ url: url.href, username, password, connections, ...connection })
+      return vendorCallback({ url: url.href, auth: authOptions(to.auth), connections: to.connections, ...connection })
     }
   }
 }
