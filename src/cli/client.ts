@@ -26,6 +26,8 @@ export interface ClientOptions {
   /** The base URL, which may contain a path. */
   readonly url: string
   readonly key: string
+  /** An HTTP proxy. Absent: a direct connection. */
+  readonly proxy?: string | undefined
   readonly peer: Peer
   /** The longest outage before the client gives up. */
   readonly patienceMs: number
@@ -56,12 +58,19 @@ const notifyAfterMs = 500
 export function createClient<Side extends SideName>({
   url,
   key,
+  proxy,
   peer,
   patienceMs,
   signal,
   notify,
 }: ClientOptions): Client<Side> {
-  const caller = createCaller({ url, connections: 8, idleMs: 60_000, headers: apiKeyHeaders(key) })
+  const caller = createCaller({
+    url,
+    connections: 8,
+    idleMs: 60_000,
+    headers: apiKeyHeaders(key),
+    ...(proxy !== undefined && { proxy }),
+  })
   let downSince: number | undefined
   let notified = false
 

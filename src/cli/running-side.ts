@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { localUrl } from '../config/compose/local-url.ts'
 import { loadConfig } from '../config/load.ts'
 import type { Scope } from '../http/access.ts'
+import { isProxyUrl } from '../runtime/kinds.ts'
 import type { AnswerOf, Requested, RouteName, SideName } from './calls.ts'
 import { type Client, createClient, type Peer } from './client.ts'
 import { withConfig } from './config-option.ts'
@@ -57,16 +58,34 @@ export function withAddress(command: Command, side: Side, scopes: readonly Scope
 export const withAnswer = (command: Command, side: Side, scope: Scope): Command =>
   withAddress(command, side, [scope]).option('--json', 'print the answer as one JSON object')
 
+/** How a running side is called. */
+export interface Address {
+  readonly url: string
+  readonly key: string
+  readonly proxy?: string | undefined
+}
+
+/** The proxy to an address of the command line. An address of the configuration is on this machine. */
+export function proxyOfUrls(): string | undefined {
+  const { BELLWIRE_PROXY: proxy } = process.env
+  if (!proxy || isProxyUrl(proxy)) return proxy || undefined
+  throw new CliError(
+    exit.usage,
+    'BELLWIRE_PROXY is not the http address of a proxy, such as http://proxy.example.com:3128',
+  )
+}
+
 /** The address and the key of the running side, from the command line or else from the configuration. */
 export async function runningSide(
   side: Side,
   { url, config: file, ...options }: Omit<Addressed, 'patience'>,
   scopes: readonly Scope[],
-): Promise<{ readonly url: string; readonly key: string }> {
+): Promise<Address> {
   if (url !== undefined && !/^https?:/.test(url))
     throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)
   const key = options.keyFile === undefined ? options.key : await readKey(options.keyFile)
-  if (url !== undefined && key !== undefined) return { url, key }
+  const proxy = url === undefined ? undefined : proxyOfUrls()
+  if (url !== undefined && key !== undefined) return { url, key, proxy }
   if (side === 'server') throw new CliError(exit.usage, '--url needs a key: give BELLWIRE_KEY or --key-file')
   const { platform, operator } = await loadConfig(file)
   const listening = side === 'platform' ? platform : operator
@@ -80,7 +99,7 @@ export async function runningSide(
       `no key of ${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${phraseScopes(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
     )
   // All commands call /admin.
-  return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string) }
+  return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string), proxy }
 }
 
 export async function readKey(file: string): Promise<string> {
@@ -113,10 +132,10 @@ export async function withSide<Called extends Side, T>(
     key: `${keysOf[side]} with the ${phraseScopes(scopes)}`,
     ...(retryHint !== undefined && { retryHint }),
   }
-  const { url, key } = await runningSide(side, addressed, scopes)
+  const address = await runningSide(side, addressed, scopes)
   const notify = progress?.print ?? console.error
   return interruptible(interrupted, async (signal) => {
-    const client = createClient<NameOf<Called>>({ url, key, patienceMs: addressed.patience, notify, peer, signal })
+    const client = createClient<NameOf<Called>>({ ...address, patienceMs: addressed.patience, notify, peer, signal })
     try {
       return await work(client, signal)
     } finally {

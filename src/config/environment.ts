@@ -6,7 +6,14 @@ import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
 
 /** Variables that are not settings: the path of the file, and the defaults of options such as --url and --key. */
-const others = ['BELLWIRE_CONFIG', 'BELLWIRE_URL', 'BELLWIRE_KEY', 'BELLWIRE_OTHER_URL', 'BELLWIRE_OTHER_KEY']
+const others = [
+  'BELLWIRE_CONFIG',
+  'BELLWIRE_URL',
+  'BELLWIRE_KEY',
+  'BELLWIRE_PROXY',
+  'BELLWIRE_OTHER_URL',
+  'BELLWIRE_OTHER_KEY',
+]
 
 type Path = readonly (string | number)[]
 interface Match {

@@ -57,7 +57,7 @@ export const proxyUrl = kind(
   (text) => (isProxyUrl(text) ? text.replace(/\/+$/, '') : undefined),
 )
 
-function isProxyUrl(text: string): boolean {
+export function isProxyUrl(text: string): boolean {
   if (!URL.canParse(text) || /[?#]/.test(text)) return false
   const { protocol, pathname } = new URL(text)
   return protocol === 'http:' && pathname === '/'

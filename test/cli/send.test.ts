@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
 import type { Summary } from '../../src/cli/send/summary.ts'
+import { makeCertificate } from '../../src/stand-ins/certificate.ts'
+import { connectProxy } from '../support/connect-proxy.ts'
+import { temporary } from '../support/sides.ts'
 import { run, start } from './bellwire.ts'
 import { type StandIn, standInKey, startStandIn } from './platform-stand-in.ts'
 
@@ -168,6 +173,33 @@ test('an unreachable platform causes exit code 3 and an error with advice', asyn
   assert.match(err, /has not answered for 1 s \(ECONNREFUSED\)\. Check that the platform is running/)
   assert.match(err, /does not answer \(ECONNREFUSED\): retrying/)
   assert.doesNotMatch(err, /stand-in-key/)
+})
+
+test('--url is called through the proxy of BELLWIRE_PROXY, and with the authorities of NODE_EXTRA_CA_CERTS', async (t) => {
+  const platform = await startStandIn(t)
+  const certificate = makeCertificate()
+  const gateway = createTlsServer(certificate, (socket) => {
+    const plain = connect(Number(new URL(platform.url).port), '127.0.0.1')
+    socket.pipe(plain).pipe(socket)
+    for (const each of [socket, plain]) each.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
+  t.after(() => gateway.close())
+  const proxy = await connectProxy(t)
+  const folder = await temporary(t)
+  const [file, ca] = [join(folder, 'activities.ndjson'), join(folder, 'ca.pem')]
+  await writeFile(file, lines(1))
+  await writeFile(ca, certificate.cert)
+  const { port } = gateway.address() as AddressInfo
+  const args = ['send', '--file', file, '--url', `https://127.0.0.1:${port}`, '--key', standInKey, '--patience', '1s']
+  // Node reads the authorities when it starts.
+  const done = await start(t, args, { BELLWIRE_PROXY: proxy.url('ann', 'p'), NODE_EXTRA_CA_CERTS: ca }).ended
+  assert.equal(done.code, 0, done.err)
+  assert.ok(proxy.tunnels.length > 0)
+  for (const tunnel of proxy.tunnels)
+    assert.deepEqual(tunnel, { to: `127.0.0.1:${port}`, authorization: `Basic ${btoa('ann:p')}` })
+  const wrong = await run(t, args, { BELLWIRE_PROXY: 'proxy:3128' })
+  assert.deepEqual([wrong.code, /BELLWIRE_PROXY is not the http address/.test(wrong.err)], [2, true], wrong.err)
 })
 
 test('a platform that answers with an error is quoted, and nobody is sent to look at the network', async (t) => {

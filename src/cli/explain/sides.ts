@@ -3,7 +3,16 @@
 import type { SideName } from '../calls.ts'
 import { type Client, createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
-import { type Addressed, calledSides, noSide, readKey, runningSide, type Side } from '../running-side.ts'
+import {
+  type Address,
+  type Addressed,
+  calledSides,
+  noSide,
+  proxyOfUrls,
+  readKey,
+  runningSide,
+  type Side,
+} from '../running-side.ts'
 
 export interface SideOptions extends Addressed {
   readonly otherUrl?: string
@@ -11,14 +20,12 @@ export interface SideOptions extends Addressed {
   readonly otherKeyFile?: string
 }
 
-interface Address {
+interface AskedSide extends Address {
   readonly side: Side
-  readonly url: string
-  readonly key: string
 }
 
 /** Reads the addresses and keys from the command line and the configuration. */
-export async function addressesOf(options: SideOptions): Promise<readonly Address[]> {
+export async function addressesOf(options: SideOptions): Promise<readonly AskedSide[]> {
   const { otherUrl, otherKey, otherKeyFile, ...addressed } = options
   const sides = await calledSides(options)
   if (sides.length === 0 && otherUrl === undefined) throw new CliError(exit.usage, noSide)
@@ -31,7 +38,7 @@ export async function addressesOf(options: SideOptions): Promise<readonly Addres
   const key = otherKeyFile === undefined ? otherKey : await readKey(otherKeyFile)
   if (key === undefined)
     throw new CliError(exit.usage, '--other-url needs a key: give BELLWIRE_OTHER_KEY or --other-key-file')
-  return [...addresses, { side: 'server', url: otherUrl, key }]
+  return [...addresses, { side: 'server', url: otherUrl, key, proxy: proxyOfUrls() }]
 }
 
 /** The clients of the sides that are asked. */
@@ -45,17 +52,17 @@ export interface Connected {
 
 /** Runs the work with clients of these addresses. One that cannot be reached is left out, unless none can be reached. */
 export async function withSides<T>(
-  addresses: readonly Address[],
+  addresses: readonly AskedSide[],
   patienceMs: number,
   signal: AbortSignal,
   work: (connected: Connected) => Promise<T>,
 ): Promise<T> {
-  const clients = addresses.map(({ side, url, key }): Client => {
+  const clients = addresses.map(({ side, ...address }): Client => {
     const peer = {
       side,
       key: side === 'server' ? 'its configuration with the scope read' : `${side} with the scope read`,
     }
-    return createClient({ url, key, peer, patienceMs, signal, notify: (text) => console.error(text) })
+    return createClient({ ...address, peer, patienceMs, signal, notify: (text) => console.error(text) })
   })
   try {
     return await work(await nameSides(clients))
