@@ -9,7 +9,8 @@ import { type Leaf, optionName, type Setting, type Settings } from './setting.ts
 export type Option = Setting | OptionCheck
 type OptionCheck = (value: unknown, path: string, checks: OptionChecks) => unknown
 
-interface OptionChecks {
+/** Exported, because the declarations of the package name it. */
+export interface OptionChecks {
   check(option: Option, value: unknown, path: string): void
   /** @param isShape whether the value lacks the members that other checks read */
   wrong(fault: Fault, isShape?: true): void
