@@ -13,7 +13,13 @@ import type { PushService } from '../providers/push-service.ts'
 
 const secret = 'only-for-the-documents-and-never-served'
 const app = { secrets: [secret], origins: [] }
-const receipt = { name: 'provider', header: 'x-secret', secret, id: '/id', rules: [] }
+const receipt = {
+  name: 'provider',
+  header: 'x-secret',
+  secret,
+  id: '/id',
+  rules: [{ at: '/event', equals: 'opened', status: 'opened' as const }],
+}
 const service: PushService = {
   name: 'push',
   concurrency: 1,
