@@ -3,15 +3,17 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { functionDevices } from '../../src/devices/sources/function.ts'
 import { createOperator } from '../../src/operator/create-operator.ts'
+import type { PushService } from '../../src/providers/push-service.ts'
 import { keys, temporary, witness } from '../support/sides.ts'
 
 test('an operator that fails to start closes its store', async (t) => {
   const store = `sqlite:${join(await temporary(t), 'operator.db')}`
   const common = { store, keys: [keys.both], suppression: 'none' } as const
   const source = functionDevices(() => [])
+  const service: PushService = { name: 'pager', concurrency: 1, reaches: () => true, send: () => Promise.reject() }
   await assert.rejects(
-    createOperator({ ...common, push: { devices: { source, services: [] } } }).start(),
-    /push service/,
+    createOperator({ ...common, push: { devices: { source, services: [service, service] } } }).start(),
+    /two push services are named pager/,
   )
   // A SQLite file can have one owner only: this start would fail if the file were still open.
   const operator = createOperator({ ...common, push: witness() })
