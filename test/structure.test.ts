@@ -151,6 +151,8 @@ interface Import {
   readonly from: string
   readonly to: string
   readonly typeOnly: boolean
+  /** Loaded when it is needed. */
+  readonly dynamic: boolean
 }
 
 /** @param inside also the imports within a folder, and of the package's entry points */
@@ -165,7 +167,8 @@ function findImports(inside = false): Import[] {
     )) {
       const target = relative(src, join(src, dirname(file), (match[2] ?? match[3]) as string))
       const to = target.split('/')[0] as string
-      if (inside || to !== from) found.push({ file, target, from, to, typeOnly: match[1] !== undefined })
+      if (inside || to !== from)
+        found.push({ file, target, from, to, typeOnly: match[1] !== undefined, dynamic: match[3] !== undefined })
     }
   }
   return found
@@ -209,6 +212,31 @@ test('no product code speaks HTTP/2 to a peer, except the client of our own', ()
     return (http2.test(text) && !file.startsWith('stand-ins/')) || undici.test(text)
   })
   assert.deepEqual(found, ['http-client/dispatcher.ts'])
+})
+
+/** The commands that only call a running side. */
+const clients = ['attributes', 'cancel', 'devices', 'erase', 'explain', 'failed', 'lanes', 'pause', 'reconcile']
+  .concat('removals', 'send', 'status')
+  .map((name) => `cli/${name}.ts`)
+
+test('a command that calls /admin loads no code of a server or a database', () => {
+  const loads = Map.groupBy(
+    findImports(true).filter(({ typeOnly, dynamic }) => !typeOnly && !dynamic),
+    ({ file }) => file,
+  )
+  const loaded = new Set<string>()
+  const follow = (file: string): void => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const { target } of loads.get(file) ?? []) follow(target)
+  }
+  clients.forEach(follow)
+  assert.ok(loaded.has('cli/calls.ts') && loaded.has('admin/requests.ts'))
+  const server = /^import (?!type )[^'"]*from '(?:fastify|pg|@fastify\/[^']*)'/m
+  assert.deepEqual(
+    [...loaded].filter((file) => server.test(readFileSync(join(src, file), 'utf8'))),
+    [],
+  )
 })
 
 test('no files import each other in a circle', () => {

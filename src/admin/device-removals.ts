@@ -4,9 +4,8 @@ import { Type } from 'typebox'
 import { moment, whole } from '../contract/documents/described.ts'
 import type { RemovalKeeper } from '../devices/removals/keeper.ts'
 import { HttpError } from '../http/http-error.ts'
+import { RemovalConfirmation } from './requests.ts'
 import { adminRoute } from './route.ts'
-
-const maxMinutes = 1_440
 
 const TallySchema = Type.Object({ sends: whole(), removals: whole() })
 
@@ -43,17 +42,7 @@ export function removalRoutes(removals: RemovalKeeper) {
     }),
     confirm: adminRoute({
       says: 'Confirms the removals of a push service: dead devices are removed again, for a while without counting.',
-      body: Type.Object({
-        service: Type.String({ title: 'the name of a push service, as GET /admin/devices/removals lists it' }),
-        for_minutes: Type.Optional(
-          Type.Number({
-            minimum: 1,
-            maximum: maxMinutes,
-            default: 60,
-            description: 'The time in which dead devices are removed without counting.',
-          }),
-        ),
-      }),
+      body: RemovalConfirmation,
       gives: Type.Object({
         service: Type.String(),
         stopped: Type.Literal(false),

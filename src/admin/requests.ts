@@ -217,3 +217,16 @@ export const ReconciliationBody = Type.Object({
   field: Type.Enum([...reconciliationFields], { description: 'The field.' }),
   any_size: Type.Optional(Type.Boolean({ description: 'Accept a list that is implausibly small or large.' })),
 })
+
+/** The confirmation of the removals of a push service. */
+export const RemovalConfirmation = Type.Object({
+  service: Type.String({ title: 'the name of a push service, as GET /admin/devices/removals lists it' }),
+  for_minutes: Type.Optional(
+    Type.Number({
+      minimum: 1,
+      maximum: 1_440,
+      default: 60,
+      description: 'The time in which dead devices are removed without counting. Default: 1 hour.',
+    }),
+  ),
+})

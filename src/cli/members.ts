@@ -82,7 +82,9 @@ const msOfUnit: Readonly<Record<string, number>> = { ms: 1, seconds: 1_000, minu
 
 function parserOf(member: string, schema: Schema): (text: string) => unknown {
   const ms = msOfUnit[/[^_]*$/.exec(member)?.[0] ?? '']
-  if (ms !== undefined) return (text) => Math.max(schema.minimum ?? 0, Math.round(time(text) / ms))
+  if (ms !== undefined)
+    return (text) =>
+      Math.max(schema.minimum ?? 0, schema.type === 'integer' ? Math.round(time(text) / ms) : time(text) / ms)
   if (schema.type === 'integer') return parseNumber(schema)
   return (text) => {
     const value = schema.title === moment && !isValid(schema, text) ? timeAgo(text) : text

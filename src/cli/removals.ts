@@ -1,13 +1,14 @@
 // A client of the operator's /admin: lists the stops of the removal brake, and confirms removals.
 
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
+import { RemovalConfirmation } from '../admin/requests.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import type { AnswerOf } from './calls.ts'
 import { exit } from './exit.ts'
+import { withMembers } from './members.ts'
 import { print } from './output.ts'
 import { type Addressed, callSide, withAnswer } from './running-side.ts'
 import { isoTime } from './text-table.ts'
-import { time } from './time.ts'
 
 type Listed = AnswerOf<'operator', 'GET /admin/devices/removals'>['services'][number]
 
@@ -45,17 +46,18 @@ function listCommand(): Command {
 }
 
 function confirmCommand(): Command {
-  return withAnswer(new Command('confirm').description('resume the removals'), 'operator', 'manage')
+  const command = withAnswer(new Command('confirm').description('resume the removals'), 'operator', 'manage')
+  return withMembers(command, RemovalConfirmation, { for_minutes: '--for <time>' })
     .argument('<service>', 'the name of the push service')
-    .addOption(
-      new Option('--for <time>', 'how long removals are not limited').argParser(time).default(time('1h'), '1h'),
-    )
     .addHelpText('after', '\nExample:\n  bellwire removals confirm fcm --for 4h\n')
-    .action(async (service: string, options: Addressed & { readonly for: number }) => {
-      const minutes = options.for / 60_000
-      const body = { service, for_minutes: minutes }
+    .action(async (service: string, { for_minutes, ...options }: Addressed & { readonly for_minutes?: number }) => {
+      const body = { service, for_minutes }
       const answer = await callSide('operator', options, 'manage', 'POST /admin/devices/removals/confirm', { body })
-      print(options, answer, () => `${service}: dead devices are removed again, without a limit for ${minutes} min.`)
+      print(
+        options,
+        answer,
+        ({ for_minutes: minutes }) => `${service}: dead devices are removed again, without a limit for ${minutes} min.`,
+      )
     })
 }
 
