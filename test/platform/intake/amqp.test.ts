@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { type ConfirmChannel, connect } from 'amqplib'
 import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
 import type { BrokerConsumer } from '../../../src/brokers/consumer.ts'
@@ -56,6 +57,30 @@ intakeSuite({
       },
     }
   },
+})
+
+test('a record with a coding is parked with the name of its coding, and the record behind it is delivered', {
+  skip: await withoutRabbitmq(),
+}, async (t) => {
+  const url = await rabbitmq()
+  const queue = `activities-test-${randomUUID()}`
+  const channel = await openChannel(t, url, queue)
+  await declareQueues(amqpConsumer({ url, queue }))
+  const record = Buffer.from(JSON.stringify(element()))
+  channel.sendToQueue(queue, gzipSync(record), { persistent: true, type: 'push', contentEncoding: 'gzip' })
+  channel.sendToQueue(queue, record, { persistent: true, type: 'push' })
+  await channel.waitForConfirms()
+  const provider = witness()
+  const { url: platform } = await startPlatform(t, {
+    lanes: [{ brand: '1', channel: 'push', mode: 'single', provider }],
+    intake: [{ consumer: amqpConsumer({ url, queue }), brands: ['1'] }],
+  })
+  const parked = async () => (await get(`${platform}/admin/failed?lane=1/intake`)).body.items
+  await until(async () => provider.received.length === 1 && (await parked()).length === 1, {
+    withinMs: 30_000,
+    awaited: 'one is delivered and one is parked',
+  })
+  assert.match((await parked())[0].error, /; its content_encoding is gzip: send it without a coding$/)
 })
 
 test('a record that ends every process that receives it is parked in the end, unread', {
