@@ -45,7 +45,7 @@ export async function startPushSite(
   const received: Received[] = []
   const waiting: ((one: Received) => void)[] = []
   const server = createServer((request, response) => {
-    if (request.url === '/worker.js')
+    if (request.url?.startsWith('/worker.js'))
       return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(worker)
     const file = files[request.url ?? '']
     if (file) return void response.writeHead(200, { 'content-type': file.type }).end(file.body)
@@ -90,15 +90,21 @@ export function within<T>(promise: Promise<T>, what: string, ms = 30_000): Promi
   return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
-/** Runs in the page. @returns the subscription as JSON text, as a site would link it */
+/**
+ * Runs in the page.
+ *
+ * @param publicKey or, for the query of the worker's address, the whole query with `key`
+ * @returns the subscription as JSON text, as a site would link it
+ */
 export async function subscribeInPage(publicKey: string): Promise<string> {
   // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
-  const { navigator } = globalThis as any
-  await navigator.serviceWorker.register('/worker.js')
+  const { navigator, URLSearchParams } = globalThis as any
+  const key = new URLSearchParams(publicKey).get('key')
+  await navigator.serviceWorker.register(key === null ? '/worker.js' : `/worker.js?${publicKey}`)
   const registration = await navigator.serviceWorker.ready
   const subscription = await registration.pushManager.subscribe({
     userVisibleOnly: true,
-    applicationServerKey: publicKey,
+    applicationServerKey: key ?? publicKey,
   })
   return JSON.stringify(subscription)
 }
@@ -133,6 +139,13 @@ export async function clickInWidget(address: string): Promise<void> {
   bell.click()
   const link = await appears('.link')
   link.click()
+}
+
+/** Runs in the page: the worker replaces its subscription. */
+export async function replaceInPage(): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
+  const registration = await (globalThis as any).navigator.serviceWorker.ready
+  registration.active.postMessage('replace')
 }
 
 /** Runs in the page: the worker clicks the notification that is shown. */

@@ -13,7 +13,15 @@ import { freePort } from '../support/free-port.ts'
 import { reportingPlatform, ways } from '../support/reporting-sides.ts'
 import { adminKey, element, get, post, startOperator, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { clickInPage, clickInWidget, startPushSite, subscribeInPage, unsubscribeInPage, within } from './push-site.ts'
+import {
+  clickInPage,
+  clickInWidget,
+  replaceInPage,
+  startPushSite,
+  subscribeInPage,
+  unsubscribeInPage,
+  within,
+} from './push-site.ts'
 
 export interface BrowserFixture {
   readonly name: string
@@ -30,11 +38,18 @@ export interface Page {
 
 const secret = 'the-secret-of-the-receipts-of-a-test'
 
-// A test cannot click a notification of the desktop, so the page asks the worker to dispatch the event of a click.
+// A test can neither click a notification of the desktop nor let the browser replace a subscription, so the page asks the worker to
+// dispatch these events. Such an event may not focus a tab, so only test/widget/push-worker.test.ts covers the focus.
 const clickOnRequest = `
   self.addEventListener('install', () => self.skipWaiting())
   self.addEventListener('activate', (event) => event.waitUntil(clients.claim()))
-  self.addEventListener('message', (event) => event.waitUntil(click()))
+  self.addEventListener('message', (event) => event.waitUntil(event.data === 'replace' ? replace() : click()))
+  async function replace() {
+    const oldSubscription = await registration.pushManager.getSubscription()
+    await oldSubscription.unsubscribe()
+    const event = new ExtendableEvent('pushsubscriptionchange')
+    self.dispatchEvent(Object.assign(event, { oldSubscription, newSubscription: null }))
+  }
   async function click() {
     const [notification] = await registration.getNotifications()
     self.dispatchEvent(new NotificationEvent('notificationclick', { notification }))
@@ -143,6 +158,44 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
     const names = statuses.map(({ status }: { status: string }) => status)
     for (const status of ['sent', 'displayed', 'clicked']) assert.ok(names.includes(status), names.join())
     for (const { meta } of statuses) assert.deepEqual(JSON.parse(meta).meta, { campaign: 7 })
+  })
+
+  test(`${name}: a subscription that was replaced is linked by the service worker, and the old one is unlinked`, {
+    skip,
+    timeout: 120_000,
+  }, async (t) => {
+    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
+    t.after(() => standIn.close())
+    const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
+    const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`, {
+      '/token': { type: 'application/json', body: JSON.stringify({ token: bearer }) },
+    })
+    const page = await open(t, standIn, site.url)
+    const keys = makeVapidKeys()
+    const service = webPush({ ...keys, subject, origins: { [origin ?? standIn.url]: standIn.url } })
+    const { url, devices } = await startOperator(t, {
+      push: { devices: { source: 'registry', services: [service] } },
+      app: { secrets: [secret], origins: [site.url] },
+    })
+    const query = new URLSearchParams({ url, 'token-url': '/token', key: keys.publicKey })
+    const token = await within(page.evaluate(subscribeInPage, String(query)), `${name} subscribes`)
+    const tokens = [{ token, channel: 'web', provider: 'webpush' }]
+    const linked = await post(`${url}/app/devices/link`, { tokens }, undefined, { authorization: `Bearer ${bearer}` })
+    assert.equal(linked.status, 200, linked.text)
+    const linkedTokens = async (): Promise<string[]> => {
+      const found = await devices.findDevices('1', ['1001'], contextOf())
+      return (found.get('1001') ?? []).map((each) => each.token)
+    }
+    const before = await linkedTokens()
+    await within(page.evaluate(replaceInPage, ''), `${name} replaces the subscription`)
+    await until(
+      async () => {
+        const [now, ...others] = await linkedTokens()
+        return others.length === 0 && now !== undefined && !before.includes(now)
+      },
+      { awaited: 'only the new subscription is linked', withinMs: 60_000 },
+    )
+    assert.equal((await post(`${url}/channels/push/single`, element())).status, 200)
   })
 
   test(`${name} subscribes, decrypts messages, shows a repeated message once, and unsubscribes`, {
