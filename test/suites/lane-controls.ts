@@ -213,7 +213,7 @@ export function laneControlsSuite(fixture: QueueFixture): void {
     await waitUntilSettled(queue, await queue.enqueue('1/push', items(50)))
     await queue.setControls([settingOf('perSecond', '10', { expiresAt: Date.now() + 1_200 })])
     const startedAt = Date.now()
-    const enqueued = await queue.enqueue('1/push', items(1_000, 51))
+    const enqueued = await queue.enqueue('1/push', items(100, 51))
     let sentAtEnd = 0
     const stopListening = on('control.ended', () => {
       sentAtEnd = sent

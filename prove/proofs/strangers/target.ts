@@ -53,10 +53,15 @@ export interface Target {
   metrics(): Promise<string>
 }
 
+interface Origin {
+  readonly from: string
+  readonly to: string
+}
+
 interface StandInConfig {
   readonly operator: {
     readonly push: {
-      readonly devices: { readonly services: { provider: string; origins?: { from: string; to: string }[] }[] }
+      readonly devices: { readonly services: { provider: string; testing?: { origins: Origin[] } }[] }
     }
   }
 }
@@ -85,7 +90,7 @@ export async function startTarget(folder: string, kind: Kind, small: boolean, si
   const hostile = await startHostileOperator(signal)
   const hanging = await startHangingHost(signal)
   for (const service of standInConfig.operator.push.devices.services)
-    if (service.provider === 'web-push') service.origins = [...(service.origins ?? []), hanging]
+    if (service.provider === 'web-push') service.testing = { origins: [...(service.testing?.origins ?? []), hanging] }
 
   const operator = await startSide('operator', {
     host: '127.0.0.1',
