@@ -241,13 +241,21 @@ test('a feature whose package is not installed names the install command', { ski
   const settings = `operator:\n  port: 0\n  store: sqlite:kafka.db\n  ${keys}\n  suppression: none\n  site: inbox\n`
   await writeFile(config, `${settings}  ${publish}\n`)
   const { code, err } = await bellwire(t, process.execPath, ['config', '--check', '-c', config]).ended
-  assert.equal(code, 2)
+  assert.equal(code, 2, err)
   assert.match(
     err,
     /operator\.publish\[0\]\.to: needs the package @platformatic\/kafka, which is not installed\n {4}npm install @platformatic\/kafka@2/,
   )
 
   await writeFile(config, settings)
+  const traces = { OTEL_TRACES_EXPORTER: 'console' }
+  const traced = await bellwire(t, process.execPath, ['operator', '-c', config], traces).ended
+  assert.equal(traced.code, 2)
+  assert.equal(
+    traced.err,
+    'bellwire: tracing (OTEL_…) needs the package @opentelemetry/sdk-node, which is not installed: npm install @opentelemetry/sdk-node@0\n',
+  )
+
   const operator = bellwire(t, process.execPath, ['operator', '-c', config])
   const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
   const page = await fetch(`${url}/docs`)
