@@ -114,18 +114,17 @@ function postgresAddress(text: string): string | undefined {
   return isPostgres && !text.includes('#') ? text : undefined
 }
 
-export function integer(from: number, to: number) {
+export function integer<const O extends Description>(from: number, to: number, info: O) {
   const fits = (value: unknown): boolean =>
     Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to
   const parse = (text: string): number | undefined =>
     /^\d{1,15}$/.test(text) && fits(Number(text)) ? Number(text) : undefined
-  return kind(`a whole number from ${from} to ${to}`, parse, { asOption: { fits } })
+  return kind(`a whole number from ${from} to ${to}`, parse, { asOption: { fits } })(info)
 }
 
-export function oneOf<const W extends readonly string[]>(...words: W) {
-  return kind<W[number]>(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`, (text) =>
-    words.includes(text) ? text : undefined,
-  )
+export function oneOf<const W extends readonly string[], const O extends Description>(words: W, info: O) {
+  const parse = (text: string): W[number] | undefined => words.find((word) => word === text)
+  return kind<W[number]>(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`, parse)(info)
 }
 
 /** A duration in milliseconds, written with its unit: a number alone would be ambiguous. */

@@ -137,12 +137,29 @@ export function list<Of extends Setting, const O extends Omit<List<Of>, 'type' |
 ): List<Of> & O {
   return { type: 'list', of, ...options }
 }
-export function group<Of extends Settings, const O extends Omit<Group<Of>, 'type' | 'settings'>>(
-  options: O,
+export function group<Of extends Settings>(help: string, settings: Of): Group<Of>
+export function group<Of extends Settings, const O extends Options>(
+  help: string,
   settings: Of,
-): Group<Of> & O {
-  return { type: 'group', settings, ...options }
+  options: O,
+): Group<Of> & O
+export function group(help: string, settings: Settings, options?: Options): Group<Settings> {
+  return { type: 'group', help, settings, ...options }
 }
+type Options = Omit<Group<Settings>, 'type' | 'settings' | 'help'>
+
+/** A list of groups. */
+export function rows<Of extends Settings>(help: string, of: Of): List<Group<Of>>
+export function rows<Of extends Settings, const O extends RowOptions>(
+  help: string,
+  of: Of,
+  options: O,
+): List<Group<Of>> & O
+export function rows(help: string, of: Settings, options?: RowOptions): List<Group<Settings>> {
+  return { type: 'list', help, of: group('', of), ...options }
+}
+type RowOptions = Omit<List<Setting>, 'type' | 'of' | 'help'>
+
 export function variants<
   Of extends Readonly<Record<string, Settings>>,
   const O extends Omit<Variants<Of>, 'type' | 'variants'>,

@@ -22,10 +22,10 @@ export const authVariants = {
     client_secret: secretText('The client secret.'),
     scope: text({ help: 'The scope to request.', optional: true }),
     audience: text({ help: 'The audience to request.', optional: true }),
-    credentials: oneOf(
-      'header',
-      'form',
-    )({ help: 'Whether the client credentials are sent in a header or in the form.', default: 'header' }),
+    credentials: oneOf(['header', 'form'], {
+      help: 'Whether the client credentials are sent in a header or in the form.',
+      default: 'header',
+    }),
   },
 } satisfies Record<string, Settings>
 

@@ -15,7 +15,7 @@ const brands = list(brand({ help: 'A brand.' }), {
 const query = (help: string) => text({ help, optional: true })
 
 const queries = group(
-  { help: 'One query per field; it selects the ids of the users for whom the field is true. :brand is the brand.' },
+  'One query per field; it selects the ids of the users for whom the field is true. :brand is the brand.',
   {
     blocked: query('Selects the ids of blocked users. The parameter :brand is the brand.'),
     excluded: query('Selects the ids of self-excluded users.'),
@@ -57,7 +57,7 @@ const source = variants(
     },
     http: {
       http: url({ help: 'Your endpoint for user attributes.', option: 'url' }),
-      fields: list(oneOf(...fields)({ help: 'A field.' }), { help: 'The fields that it provides.', minItems: 1 }),
+      fields: list(oneOf(fields, { help: 'A field.' }), { help: 'The fields that it provides.', minItems: 1 }),
       ...addressSettings,
       brands,
     },

@@ -10,7 +10,7 @@ export const kafkaAccess = {
     option: 'brokers',
   }),
   tls: yesNo({ help: 'Whether to connect with TLS.', default: 'false' }),
-  mechanism: oneOf('PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512')({ help: 'SASL mechanism.', default: 'PLAIN' }),
+  mechanism: oneOf(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'], { help: 'SASL mechanism.', default: 'PLAIN' }),
   username: text({ help: 'User name. Default: no authentication.', optional: true }),
   password: text({ help: 'Password of `username`.', secret: true, optional: true }),
 }
@@ -31,10 +31,7 @@ export function consumedFrom(defaultName: string, prefetch: string, help: string
           help: 'Declare both queues as quorum queues. false: the queues must exist.',
           default: 'true',
         }),
-        prefetch: integer(
-          1,
-          10_000,
-        )({
+        prefetch: integer(1, 10_000, {
           help: 'AMQP prefetch: the most unacknowledged messages. Each occupies at most 1 MiB of memory.',
           default: prefetch,
         }),

@@ -26,7 +26,7 @@ export const pushProvider = (help: string) =>
 export const siteProvider = (help: string) => variants({ help, optional: true }, { inbox: {}, module })
 
 export const app = group(
-  { help: "The API for the operator's own pages and apps.", optional: true },
+  "The API for the operator's own pages and apps.",
   {
     secrets: list(longKey({ help: 'A secret.' }), {
       help: 'Secrets of subscriber tokens: the first one signs, all of them verify.',
@@ -34,54 +34,49 @@ export const app = group(
       remedy: 'make one with: openssl rand -hex 32',
     }),
     origins: list(origin({ help: 'An origin.' }), { help: 'The sites whose pages may call /app from a browser.' }),
-    streams: integer(
-      1,
-      1_000_000,
-    )({
+    streams: integer(1, 1_000_000, {
       help: 'The most open inbox streams; further ones are answered 503. Keep it well below operator.connections.',
       default: '10000',
     }),
   },
+  { optional: true },
 )
 
-export const content = group(
-  { help: 'JSON Pointers to the content within a request element.' },
-  {
-    title: pointer({ help: 'The title.', default: '/title' }),
-    body: pointer({ help: 'The text.', default: '/body' }),
-    image_url: pointer({ help: 'The URL of an image.', default: '/image_url', option: 'image_url' }),
-    url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
-    data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
-    expires_at: pointer({
-      help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970. It only shortens the lifetime.',
-      default: '/expires_at',
-      option: 'expires_at',
-    }),
-    token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
-    tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),
-    recipient: pointer({
-      help: 'Push: another place of a device token. Default: none, since some platforms write an address there.',
-      optional: true,
-    }),
-    overrides: pointer({
-      help: 'Push: an object with additional fields for each kind of push service.',
-      default: '/overrides',
-    }),
-    meta: list(pointer({ help: 'A position.' }), {
-      help: 'The meta that comes back with each delivery status: the value at one position, or an object of the values at several, named by the ends of their pointers. Default: /meta.',
-      optional: true,
-      allowSingle: true,
-      minItems: 1,
-    }),
-    required: yesNo({
-      help: 'true: a message with neither title nor body fails. false: it is delivered, and a warning is logged. Set it to true once the pointers are right.',
-      default: 'false',
-    }),
-  },
-)
+export const content = group('JSON Pointers to the content within a request element.', {
+  title: pointer({ help: 'The title.', default: '/title' }),
+  body: pointer({ help: 'The text.', default: '/body' }),
+  image_url: pointer({ help: 'The URL of an image.', default: '/image_url', option: 'image_url' }),
+  url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
+  data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
+  expires_at: pointer({
+    help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970. It only shortens the lifetime.',
+    default: '/expires_at',
+    option: 'expires_at',
+  }),
+  token: pointer({ help: 'Push: the device token of a message for one device.', default: '/token' }),
+  tokens: pointer({ help: 'Push: the tokens of several devices.', default: '/tokens' }),
+  recipient: pointer({
+    help: 'Push: another place of a device token. Default: none, since some platforms write an address there.',
+    optional: true,
+  }),
+  overrides: pointer({
+    help: 'Push: an object with additional fields for each kind of push service.',
+    default: '/overrides',
+  }),
+  meta: list(pointer({ help: 'A position.' }), {
+    help: 'The meta that comes back with each delivery status: the value at one position, or an object of the values at several, named by the ends of their pointers. Default: /meta.',
+    optional: true,
+    allowSingle: true,
+    minItems: 1,
+  }),
+  required: yesNo({
+    help: 'true: a message with neither title nor body fails. false: it is delivered, and a warning is logged. Set it to true once the pointers are right.',
+    default: 'false',
+  }),
+})
 
 export const providerLimits = {
-  provider_concurrency: integer(1, 100_000)({ help: 'The most concurrent calls to a provider.', default: '100' }),
+  provider_concurrency: integer(1, 100_000, { help: 'The most concurrent calls to a provider.', default: '100' }),
   provider_timeout: duration({ help: 'Timeout of one call to a provider.', default: '15s' }),
 }
 
@@ -90,10 +85,7 @@ export type ContentConfig = ValueOf<typeof content>
 
 /** platform.own: delivery without an operator. */
 export const own = group(
-  {
-    help: 'Delivery without an operator, for the lanes with `to: own`.',
-    optional: true,
-  },
+  'Delivery without an operator, for the lanes with `to: own`.',
   {
     push: pushProvider('The provider of push messages. Default: none.'),
     site: siteProvider('The provider of on-site messages. Default: none.'),
@@ -111,8 +103,9 @@ export const own = group(
       },
     ),
     app,
-    status: group({ help: 'Reports of browsers and providers about the messages.' }, receiptSettings),
+    status: group('Reports of browsers and providers about the messages.', receiptSettings),
     content,
-    limits: group({ help: 'Limits on the calls of the providers.' }, providerLimits),
+    limits: group('Limits on the calls of the providers.', providerLimits),
   },
+  { optional: true },
 )

@@ -1,7 +1,7 @@
 // Channels for device links (§4.2, §4.3, row 21): where the operator publishes links, and where the platform consumes them.
 
 import { amqp, brand, duration, integer, text, url } from '../runtime/kinds.ts'
-import { group, list, type ValueOf, variants } from '../runtime/setting.ts'
+import { group, list, rows, type ValueOf, variants } from '../runtime/setting.ts'
 import { addressSettings } from './address.ts'
 import { consumedFrom, kafkaAccess } from './broker.ts'
 
@@ -22,76 +22,61 @@ export const publishedTo = {
   kafka: { ...kafkaAccess, topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }) },
 }
 
-export const publish = list(
-  group(
-    { help: 'One brand.' },
-    {
-      brand: brand({ help: 'The brand whose links and unlinks are published.' }),
-      to: variants(
-        {
-          help: 'The channel over which the platform receives links and unlinks.',
-          remedy:
-            'write to: {rest: https://…, api_key: …}, {amqp: amqp://…} or {kafka: [host:port]}, as agreed with the platform',
-        },
-        {
-          rest: {
-            rest: url({ help: "The platform's {platform_url}. /v1/integration/… is appended.", option: 'url' }),
-            api_key: text({
-              help: 'The API key issued by the platform, sent as X-Api-Key. Optional with `auth`.',
-              secret: true,
-              optional: true,
-            }),
-            ...addressSettings,
-            connections: integer(1, 1_000)({ help: 'The most concurrent requests, one per user.', default: '8' }),
-          },
-          ...publishedTo,
-        },
-      ),
-      providers: list(text({ help: 'firebase, apns, webpush, http:NAME, or all.' }), {
-        help: 'The providers whose tokens are published. Default: firebase, the only one that every platform accepts.',
-        optional: true,
-        minItems: 1,
-      }),
-      origin: text({
-        help: 'The origin in published messages, the same for all events of the brand. Default: the host of the first of operator.app.origins, otherwise bellwire.',
-        optional: true,
-      }),
-      timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
-      retry: group(
-        { help: 'Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.' },
-        {
-          first: duration({
-            help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
-            default: '1s',
+export const publish = rows(
+  'Where the links and unlinks of each brand are published. A brand that is not listed publishes nothing.',
+  {
+    brand: brand({ help: 'The brand whose links and unlinks are published.' }),
+    to: variants(
+      {
+        help: 'The channel over which the platform receives links and unlinks.',
+        remedy:
+          'write to: {rest: https://…, api_key: …}, {amqp: amqp://…} or {kafka: [host:port]}, as agreed with the platform',
+      },
+      {
+        rest: {
+          rest: url({ help: "The platform's {platform_url}. /v1/integration/… is appended.", option: 'url' }),
+          api_key: text({
+            help: 'The API key issued by the platform, sent as X-Api-Key. Optional with `auth`.',
+            secret: true,
+            optional: true,
           }),
-          most: duration({ help: 'The longest backoff.', default: '5min' }),
+          ...addressSettings,
+          connections: integer(1, 1_000, { help: 'The most concurrent requests, one per user.', default: '8' }),
         },
-      ),
-    },
-  ),
-  { help: 'Where the links and unlinks of each brand are published. A brand that is not listed publishes nothing.' },
+        ...publishedTo,
+      },
+    ),
+    providers: list(text({ help: 'firebase, apns, webpush, http:NAME, or all.' }), {
+      help: 'The providers whose tokens are published. Default: firebase, the only one that every platform accepts.',
+      optional: true,
+      minItems: 1,
+    }),
+    origin: text({
+      help: 'The origin in published messages, the same for all events of the brand. Default: the host of the first of operator.app.origins, otherwise bellwire.',
+      optional: true,
+    }),
+    timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
+    retry: group('Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.', {
+      first: duration({
+        help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
+        default: '1s',
+      }),
+      most: duration({ help: 'The longest backoff.', default: '5min' }),
+    }),
+  },
 )
 export type PublishConfig = ValueOf<typeof publish>[number]
 
-export const deviceLinks = list(
-  group(
-    { help: 'One queue or topic.' },
-    {
-      from: consumedFrom('device-links.BRAND', '1000', 'The broker to which the operator publishes.'),
-      brand: brand({ help: 'The brand of all its messages.', optional: true }),
-      origins: list(
-        group(
-          { help: 'One origin.' },
-          { origin: text({ help: 'The origin in the message.' }), brand: brand({ help: 'Its brand.' }) },
-        ),
-        {
-          help: 'Instead of brand: maps the origin of a message to a brand. Use it only if you trust every publisher to this queue or topic.',
-          optional: true,
-          minItems: 1,
-        },
-      ),
-    },
-  ),
-  { help: 'Queues and topics from which device links are consumed, in addition to the HTTP endpoints.' },
+export const deviceLinks = rows(
+  'Queues and topics from which device links are consumed, in addition to the HTTP endpoints.',
+  {
+    from: consumedFrom('device-links.BRAND', '1000', 'The broker to which the operator publishes.'),
+    brand: brand({ help: 'The brand of all its messages.', optional: true }),
+    origins: rows(
+      'Instead of brand: maps the origin of a message to a brand. Use it only if you trust every publisher to this queue or topic.',
+      { origin: text({ help: 'The origin in the message.' }), brand: brand({ help: 'Its brand.' }) },
+      { optional: true, minItems: 1 },
+    ),
+  },
 )
 export type DeviceLinksConfig = ValueOf<typeof deviceLinks>[number]

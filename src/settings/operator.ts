@@ -1,7 +1,7 @@
 // The settings of the operator's side.
 
 import { brand, duration, integer, key, size, store, text } from '../runtime/kinds.ts'
-import { group, list } from '../runtime/setting.ts'
+import { group, list, rows } from '../runtime/setting.ts'
 import { attributeSettings } from './attributes.ts'
 import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
 import { publish } from './device-channels.ts'
@@ -9,50 +9,40 @@ import { deviceLimits } from './device-limits.ts'
 import { accessKeys, listening, requestBodies } from './shared.ts'
 import { statusSettings } from './status.ts'
 
-const messagesPerSecond = integer(1, 10_000_000)
-
 export const operator = group(
-  { help: 'The API that an operator hosts.', optional: true },
+  'The API that an operator hosts.',
   {
     ...listening('7001', '7101'),
     store: store({
       help: 'The database for messages, outcomes and the inbox. It must not be the database of the platform.',
       default: 'sqlite:operator.db',
     }),
-    keys: list(
-      group(
-        { help: 'One key.' },
-        {
-          name: text({ help: 'The name of the key, for logs.' }),
-          key: key({ help: 'The key, sent by the platform as X-Api-Key.' }),
-          brands: list(brand({ help: 'A brand.' }), {
-            help: 'The brands for which the key may send.',
-            minItems: 1,
-            remedy: "write brands: ['1'], with the brand_id that the platform sends",
-          }),
-          rate: group(
-            {
-              help: 'The rate that was agreed with the platform. Further messages are answered as fatal, with Retry-After.',
-              optional: true,
-            },
-            {
-              per_second: messagesPerSecond({
-                help: 'The most messages of the key in a second, in each operator process. Default: no limit.',
-                optional: true,
-              }),
-              per_brand: messagesPerSecond({
-                help: 'The most messages of each brand of the key in a second, in each operator process. Default: no limit.',
-                optional: true,
-              }),
-            },
-          ),
-        },
-      ),
+    keys: rows(
+      'The API keys issued to the platform. Several keys may be valid at once, so that a key can be rotated.',
       {
-        help: 'The API keys issued to the platform. Several keys may be valid at once, so that a key can be rotated.',
-        minItems: 1,
-        remedy: 'the platform needs a key to call this API: add one under keys',
+        name: text({ help: 'The name of the key, for logs.' }),
+        key: key({ help: 'The key, sent by the platform as X-Api-Key.' }),
+        brands: list(brand({ help: 'A brand.' }), {
+          help: 'The brands for which the key may send.',
+          minItems: 1,
+          remedy: "write brands: ['1'], with the brand_id that the platform sends",
+        }),
+        rate: group(
+          'The rate that was agreed with the platform. Further messages are answered as fatal, with Retry-After.',
+          {
+            per_second: integer(1, 10_000_000, {
+              help: 'The most messages of the key in a second, in each operator process. Default: no limit.',
+              optional: true,
+            }),
+            per_brand: integer(1, 10_000_000, {
+              help: 'The most messages of each brand of the key in a second, in each operator process. Default: no limit.',
+              optional: true,
+            }),
+          },
+          { optional: true },
+        ),
       },
+      { minItems: 1, remedy: 'the platform needs a key to call this API: add one under keys' },
     ),
     admin_keys: accessKeys('The API keys for /admin, for your own services.'),
     push: pushProvider('The provider for push messages. Default: none; the push endpoints answer 503.'),
@@ -73,28 +63,24 @@ export const operator = group(
       default: '14d',
       option: 'contentsKeptMs',
     }),
-    limits: group(
-      { help: 'Limits on requests and on concurrent work.' },
-      {
-        body: size({ help: 'The largest request body.', default: '16MiB' }),
-        ...requestBodies,
-        batch: integer(
-          1,
-          100_000,
-        )({ help: 'The most messages in one batch; the excess is fatal.', default: '10000', option: 'batchMax' }),
-        answer_budget: duration({
-          help: "Every request is answered within this time. Keep it below the platform's timeout.",
-          default: '20s',
-        }),
-        in_progress: integer(
-          1,
-          10_000_000,
-        )({
-          help: 'The most messages in progress; the excess is fatal. A brand below its fair share is admitted even above the limit, so that the backlog of another brand does not block it.',
-          default: '50000',
-        }),
-        ...providerLimits,
-      },
-    ),
+    limits: group('Limits on requests and on concurrent work.', {
+      body: size({ help: 'The largest request body.', default: '16MiB' }),
+      ...requestBodies,
+      batch: integer(1, 100_000, {
+        help: 'The most messages in one batch; the excess is fatal.',
+        default: '10000',
+        option: 'batchMax',
+      }),
+      answer_budget: duration({
+        help: "Every request is answered within this time. Keep it below the platform's timeout.",
+        default: '20s',
+      }),
+      in_progress: integer(1, 10_000_000, {
+        help: 'The most messages in progress; the excess is fatal. A brand below its fair share is admitted even above the limit, so that the backlog of another brand does not block it.',
+        default: '50000',
+      }),
+      ...providerLimits,
+    }),
   },
+  { optional: true },
 )

@@ -1,7 +1,7 @@
 // The settings of the platform's side.
 
 import { brand, duration, integer, oneOf, path, pointer, size, store, text, url, yesNo } from '../runtime/kinds.ts'
-import { group, list, variants } from '../runtime/setting.ts'
+import { group, list, rows, variants } from '../runtime/setting.ts'
 import { addressSettings } from './address.ts'
 import { own } from './delivery.ts'
 import { deviceLinks } from './device-channels.ts'
@@ -13,7 +13,7 @@ import { webhookSecret } from './status.ts'
 
 export const laneSettings = {
   brand: brand({ help: 'The brand (brand_id).' }),
-  channel: oneOf('push', 'site')({ help: 'The channel.' }),
+  channel: oneOf(['push', 'site'], { help: 'The channel.' }),
   profile: path({
     help: "The operator's integration profile, a JSON file. The lane gets url, mode, max, bytes, concurrency, per_second and timeout from it, unless it has its own; they must keep within the profile.",
     optional: true,
@@ -37,87 +37,66 @@ export const laneSettings = {
       module: moduleOf('provider'),
     },
   ),
-  mode: oneOf(
-    'single',
-    'batch',
-  )({ help: 'Whether a request carries one message or a batch, as the operator requires.', default: 'batch' }),
-  max: integer(
-    1,
-    1_000_000,
-  )({
+  mode: oneOf(['single', 'batch'], {
+    help: 'Whether a request carries one message or a batch, as the operator requires.',
+    default: 'batch',
+  }),
+  max: integer(1, 1_000_000, {
     help: 'A batch is sent when it has this many messages. With mode single, write 1.',
     default: '500',
   }),
   bytes: size({ help: 'A batch is sent when it has this size.', default: '4MiB', option: 'bytes' }),
   span: duration({ help: 'A batch is sent when its first message has waited this long.', default: '200ms' }),
-  concurrency: integer(1, 100_000)({ help: 'The most concurrent requests.', default: '4' }),
-  per_second: integer(
-    1,
-    10_000_000,
-  )({
+  concurrency: integer(1, 100_000, { help: 'The most concurrent requests.', default: '4' }),
+  per_second: integer(1, 10_000_000, {
     help: 'The most messages per second, as the operator advised. Default: no limit.',
     optional: true,
   }),
   timeout: duration({ help: 'Timeout of one request.', default: '30s' }),
   failed_actions: yesNo({ help: 'Keep failed messages in Failed Actions; false: only count.', default: 'true' }),
-  expires: group(
-    { help: 'The time after which a message is not sent.' },
-    {
-      at: pointer({
-        help: 'The position of the expiry in a record: a date and time with its zone, or the seconds since 1970.',
-        default: '/expires_at',
-      }),
-      after: duration({
-        help: 'A record without an expiry expires this long after it was enqueued, and is sent with this expiry. Default: never.',
-        optional: true,
-      }),
-    },
-  ),
-  transactional: group(
-    { help: 'The messages that are sent before all others of the lane. One of these conditions is enough.' },
-    {
-      at: pointer({
-        help: 'The position of the priority in a record, which is then `transactional`.',
-        default: '/priority',
-      }),
-      activities: list(text({ help: 'An activity_id.' }), { help: 'The activities (activity_id).' }),
-      keys: list(text({ help: 'The name of an API key.' }), { help: 'The names of the API keys that enqueue.' }),
-    },
-  ),
-  status: group(
-    { help: 'The delivery statuses that the operator reports.' },
-    {
-      webhook_secrets: list(webhookSecret({ help: 'A secret of the Standard Webhooks scheme.' }), {
-        option: 'secrets',
-        help: 'The secrets with which the operator signs its calls; two during a rotation. Lanes of the same operator may have the same secrets. Never give two operators the same.',
-      }),
-      poll: duration({
-        help: 'The time between two requests for new statuses to the operator, with the API key of the lane. Only with provider `operator-api`. Default: statuses are not polled.',
-        optional: true,
-      }),
-    },
-  ),
-  retry: group(
-    { help: 'Backoff of fatal messages.' },
-    {
-      first: duration({
-        help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
-        default: '1s',
-      }),
-      most: duration({ help: 'The longest backoff.', default: '5min' }),
-      attempts: integer(
-        1,
-        1_000_000,
-      )({
-        help: 'After this many attempts a message goes to Failed Actions. Default: no limit.',
-        optional: true,
-      }),
-    },
-  ),
+  expires: group('The time after which a message is not sent.', {
+    at: pointer({
+      help: 'The position of the expiry in a record: a date and time with its zone, or the seconds since 1970.',
+      default: '/expires_at',
+    }),
+    after: duration({
+      help: 'A record without an expiry expires this long after it was enqueued, and is sent with this expiry. Default: never.',
+      optional: true,
+    }),
+  }),
+  transactional: group('The messages that are sent before all others of the lane. One of these conditions is enough.', {
+    at: pointer({
+      help: 'The position of the priority in a record, which is then `transactional`.',
+      default: '/priority',
+    }),
+    activities: list(text({ help: 'An activity_id.' }), { help: 'The activities (activity_id).' }),
+    keys: list(text({ help: 'The name of an API key.' }), { help: 'The names of the API keys that enqueue.' }),
+  }),
+  status: group('The delivery statuses that the operator reports.', {
+    webhook_secrets: list(webhookSecret({ help: 'A secret of the Standard Webhooks scheme.' }), {
+      option: 'secrets',
+      help: 'The secrets with which the operator signs its calls; two during a rotation. Lanes of the same operator may have the same secrets. Never give two operators the same.',
+    }),
+    poll: duration({
+      help: 'The time between two requests for new statuses to the operator, with the API key of the lane. Only with provider `operator-api`. Default: statuses are not polled.',
+      optional: true,
+    }),
+  }),
+  retry: group('Backoff of fatal messages.', {
+    first: duration({
+      help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
+      default: '1s',
+    }),
+    most: duration({ help: 'The longest backoff.', default: '5min' }),
+    attempts: integer(1, 1_000_000, {
+      help: 'After this many attempts a message goes to Failed Actions. Default: no limit.',
+      optional: true,
+    }),
+  }),
 }
 
 export const platform = group(
-  { help: 'The engine that calls operators.', optional: true },
+  'The engine that calls operators.',
   {
     ...listening('7002', '7102'),
     store: store({
@@ -129,9 +108,7 @@ export const platform = group(
     intake,
     device_links: deviceLinks,
     devices_per_user: devicesPerUser,
-    lanes: list(group({ help: 'One brand and channel.' }, laneSettings), {
-      help: 'The lanes: one for each brand and channel.',
-    }),
+    lanes: rows('The lanes: one for each brand and channel.', laneSettings),
     own,
     reconciliation,
     body: size({ help: 'The largest JSON request body. NDJSON has no limit.', default: '16MiB' }),
@@ -147,4 +124,5 @@ export const platform = group(
       option: 'contentsKeptMs',
     }),
   },
+  { optional: true },
 )

@@ -3,7 +3,7 @@
 import { messageStatuses } from '../contract/status.ts'
 import { webhookKey } from '../contract/webhook-signature.ts'
 import { baseUrl, brand, duration, integer, kind, oneOf, pointer, text, url, yesNo } from '../runtime/kinds.ts'
-import { group, json, list, type ValueOf, variants } from '../runtime/setting.ts'
+import { group, json, list, rows, type ValueOf, variants } from '../runtime/setting.ts'
 import { addressSettings, authRemedy, authVariants, connectionSettings } from './address.ts'
 import { httpAuth, httpHeaders, httpRule, httpSecrets } from './services/http.ts'
 
@@ -21,10 +21,10 @@ const receiptSecret = kind('at least 16 characters', (text) => (text.length >= 1
 
 const pathPart = kind('letters, digits and hyphens', (text) => (/^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined))
 
-const connections = integer(
-  1,
-  1_000,
-)({ help: 'The most concurrent calls. Calls for one message are never concurrent.', default: '4' })
+const connections = integer(1, 1_000, {
+  help: 'The most concurrent calls. Calls for one message are never concurrent.',
+  default: '4',
+})
 
 /** The receipts of browsers and providers, at a side that delivers messages. */
 export const receiptSettings = {
@@ -33,43 +33,29 @@ export const receiptSettings = {
     sendsTokens: true,
     optional: true,
   }),
-  receipts_from: list(
-    group(
-      { help: 'One provider that reports its events.' },
+  receipts_from: rows('The providers that report delivery statuses.', {
+    name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
+    header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
+    secret: receiptSecret({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
+    events: pointer({
+      help: 'The list of events in the body. Default: the body, which is one event or a list.',
+      optional: true,
+    }),
+    id: pointer({ help: 'The push_id in an event.', default: '/push_id' }),
+    time: pointer({
+      help: 'The time of an event: RFC 3339, or seconds since 1970. Default: the time of receipt.',
+      optional: true,
+    }),
+    rules: rows(
+      'The rules that map events to statuses.',
       {
-        name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
-        header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
-        secret: receiptSecret({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
-        events: pointer({
-          help: 'The list of events in the body. Default: the body, which is one event or a list.',
-          optional: true,
-        }),
-        id: pointer({ help: 'The push_id in an event.', default: '/push_id' }),
-        time: pointer({
-          help: 'The time of an event: RFC 3339, or seconds since 1970. Default: the time of receipt.',
-          optional: true,
-        }),
-        rules: list(
-          group(
-            {
-              help: 'One rule. The first one that matches an event gives its status; an event without one is ignored.',
-            },
-            {
-              at: pointer({ help: 'A value of the event.' }),
-              equals: text({ help: 'The value, as text.' }),
-              status: oneOf(...messageStatuses)({ help: 'The status.' }),
-            },
-          ),
-          {
-            help: 'The rules that map events to statuses.',
-            minItems: 1,
-            remedy: 'write rules: [{at: /event, equals: opened, status: opened}]',
-          },
-        ),
+        at: pointer({ help: 'A value of the event.' }),
+        equals: text({ help: 'The value, as text.' }),
+        status: oneOf(messageStatuses, { help: 'The status.' }),
       },
+      { minItems: 1, remedy: 'write rules: [{at: /event, equals: opened, status: opened}]' },
     ),
-    { help: 'The providers that report delivery statuses.' },
-  ),
+  }),
 }
 
 /** The webhook of the interface. */
@@ -89,10 +75,7 @@ export const webhookSettings = {
     optional: true,
   }),
   ...addressSettings,
-  max: integer(
-    1,
-    1_000,
-  )({
+  max: integer(1, 1_000, {
     help: 'The most statuses in one call. 1: each body is one record; otherwise it is an array.',
     default: '100',
   }),
@@ -100,95 +83,79 @@ export const webhookSettings = {
 }
 
 export const statusSettings = group(
-  {
-    help: 'Records the delivery statuses of messages, with their meta, and returns them to the platform. Default: none are recorded.',
-    optional: true,
-  },
+  'Records the delivery statuses of messages, with their meta, and returns them to the platform. Default: none are recorded.',
   {
     polling: yesNo({
       help: 'Whether the platform can read statuses at GET /messages/status, with its API key.',
       default: 'true',
     }),
     ...receiptSettings,
-    webhooks: list(
-      group(
-        { help: 'One brand.' },
+    webhooks: rows('Where the statuses of each brand are sent. A brand that is not listed can only be polled.', {
+      brand: brand({ help: 'The brand whose statuses are sent.' }),
+      to: variants(
         {
-          brand: brand({ help: 'The brand whose statuses are sent.' }),
-          to: variants(
-            {
-              help: 'The webhook of the platform.',
-              remedy:
-                'write to: {webhook: https://…, secrets: [whsec_…]}, or to: {template: https://…, body: …}, as agreed with the platform',
-            },
-            {
-              webhook: webhookSettings,
-              template: {
-                template: text({
-                  help: 'The address of a platform with calls of its own form. Path and query may contain {{placeholders}}.',
-                  outbound: true,
-                  option: 'url',
-                }),
-                method: oneOf('POST', 'PUT', 'PATCH')({ help: 'The method of the calls.', default: 'POST' }),
-                secrets: httpSecrets,
-                auth: httpAuth,
-                headers: httpHeaders,
-                body: json({
-                  help: 'The JSON body, written as YAML. Texts may contain {{placeholders}}.',
-                  optional: true,
-                }),
-                rules: list(httpRule, {
-                  help: 'Rules that map responses to outcomes; the first match decides. The rules of the other webhooks, by status, follow them.',
-                }),
-                statuses: list(
-                  group(
-                    { help: 'One status.' },
-                    {
-                      status: oneOf(...messageStatuses)({ help: 'The status.' }),
-                      as: text({ help: "The platform's word for it. Default: the same.", optional: true }),
-                    },
-                  ),
-                  { help: 'The statuses that the platform knows. Default: all.' },
-                ),
-                channel: oneOf(
-                  'push',
-                  'site',
-                )({ help: 'The channel whose statuses are sent. Default: both.', optional: true }),
-                ...connectionSettings,
-                connections,
-              },
-              callback: {
-                callback: url({
-                  help: "The address of the vendor's callback, with its path. Use it only for a platform that knows no other form. It takes delivered, opened and clicked, of push messages.",
-                  option: 'url',
-                }),
-                auth: variants(
-                  { help: 'The authentication of the calls, as agreed with the platform.', remedy: authRemedy },
-                  authVariants,
-                ),
-                ...connectionSettings,
-                connections,
-              },
-            },
-          ),
-          timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
-          retry: group(
-            {
-              help: 'Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.',
-            },
-            {
-              first: duration({
-                help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
-                default: '1s',
-              }),
-              most: duration({ help: 'The longest backoff.', default: '5min' }),
-            },
-          ),
+          help: 'The webhook of the platform.',
+          remedy:
+            'write to: {webhook: https://…, secrets: [whsec_…]}, or to: {template: https://…, body: …}, as agreed with the platform',
+        },
+        {
+          webhook: webhookSettings,
+          template: {
+            template: text({
+              help: 'The address of a platform with calls of its own form. Path and query may contain {{placeholders}}.',
+              outbound: true,
+              option: 'url',
+            }),
+            method: oneOf(['POST', 'PUT', 'PATCH'], { help: 'The method of the calls.', default: 'POST' }),
+            secrets: httpSecrets,
+            auth: httpAuth,
+            headers: httpHeaders,
+            body: json({
+              help: 'The JSON body, written as YAML. Texts may contain {{placeholders}}.',
+              optional: true,
+            }),
+            rules: list(httpRule, {
+              help: 'Rules that map responses to outcomes; the first match decides. The rules of the other webhooks, by status, follow them.',
+            }),
+            statuses: rows('The statuses that the platform knows. Default: all.', {
+              status: oneOf(messageStatuses, { help: 'The status.' }),
+              as: text({ help: "The platform's word for it. Default: the same.", optional: true }),
+            }),
+            channel: oneOf(['push', 'site'], {
+              help: 'The channel whose statuses are sent. Default: both.',
+              optional: true,
+            }),
+            ...connectionSettings,
+            connections,
+          },
+          callback: {
+            callback: url({
+              help: "The address of the vendor's callback, with its path. Use it only for a platform that knows no other form. It takes delivered, opened and clicked, of push messages.",
+              option: 'url',
+            }),
+            auth: variants(
+              { help: 'The authentication of the calls, as agreed with the platform.', remedy: authRemedy },
+              authVariants,
+            ),
+            ...connectionSettings,
+            connections,
+          },
         },
       ),
-      { help: 'Where the statuses of each brand are sent. A brand that is not listed can only be polled.' },
-    ),
+      timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
+      retry: group(
+        'Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.',
+        {
+          first: duration({
+            help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
+            default: '1s',
+          }),
+          most: duration({ help: 'The longest backoff.', default: '5min' }),
+        },
+      ),
+    }),
   },
+  { optional: true },
 )
 type StatusConfig = ValueOf<typeof statusSettings>
 export type StatusWebhookConfig = NonNullable<StatusConfig>['webhooks'][number]

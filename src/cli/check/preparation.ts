@@ -9,50 +9,47 @@ import { group, json, list, type ValueOf } from '../../runtime/setting.ts'
 import { agreements, type MapOf, messageMembers, readTable } from './read-table.ts'
 
 const optional = { optional: true } as const
-const field = oneOf(...reconciliationFields)
 
-export const preparationTable = group(
-  { help: 'The preparation of a check.' },
-  {
-    url: url({ ...optional, help: 'The base URL of the operator, without /channels.' }),
-    key_file: path({ ...optional, help: 'A file with the API key that the operator issued.' }),
-    profile: path({
-      ...optional,
-      help: 'The integration profile of the operator: its address, endpoints, batch maximum and fields.',
-    }),
-    brand: brand({ ...optional, help: 'The brand_id of all messages. Default: 1.' }),
-    users: group(
-      { ...optional, help: 'The users to whom messages are sent. No other user is messaged.' },
-      {
-        normal: text({ ...optional, help: 'A user who can receive messages on all channels.' }),
-        blocked: text({ ...optional, help: 'A user who must not receive messages.' }),
-        without_device: text({ ...optional, help: 'A user whom no push can reach.' }),
-      },
-    ),
-    known: json({
-      ...optional,
-      help: 'Known values of fields, by user. Default: the normal user is neither blocked nor excluded.',
-    }),
-    message: json({ ...optional, help: 'The content and the target of the messages, beside activity.' }),
-    fields: list(field({ help: 'A field.' }), { ...optional, help: 'The fields that the operator can list.' }),
-    failing_field: field({ ...optional, help: 'A field whose list fails while it is streamed.' }),
-    batch_max: integer(
-      2,
-      2_000,
-    )({
-      ...optional,
-      help: 'The batch maximum that the operator announced. Without it, the largest batch has 100 messages.',
-    }),
-    features: list(oneOf(...features)({ help: 'An endpoint.' }), {
-      ...optional,
-      help: 'The endpoints that the operator must offer. Default: those that it offers',
-    }),
-    restart_command: text({ ...optional, help: 'A shell command that restarts the operator.' }),
-    rules: oneOf(...ruleSets)({ default: 'bellwire', help: 'The rules to check. bellwire has all of them.' }),
-    timeout: duration({ default: '30s', option: 'timeout', help: 'The longest wait for an answer.' }),
-    agreed: json({ ...optional, help: 'Agreements to print on the sign-off sheet: a text by name.' }),
-  },
-)
+export const preparationTable = group('The preparation of a check.', {
+  url: url({ ...optional, help: 'The base URL of the operator, without /channels.' }),
+  key_file: path({ ...optional, help: 'A file with the API key that the operator issued.' }),
+  profile: path({
+    ...optional,
+    help: 'The integration profile of the operator: its address, endpoints, batch maximum and fields.',
+  }),
+  brand: brand({ ...optional, help: 'The brand_id of all messages. Default: 1.' }),
+  users: group(
+    'The users to whom messages are sent. No other user is messaged.',
+    {
+      normal: text({ ...optional, help: 'A user who can receive messages on all channels.' }),
+      blocked: text({ ...optional, help: 'A user who must not receive messages.' }),
+      without_device: text({ ...optional, help: 'A user whom no push can reach.' }),
+    },
+    optional,
+  ),
+  known: json({
+    ...optional,
+    help: 'Known values of fields, by user. Default: the normal user is neither blocked nor excluded.',
+  }),
+  message: json({ ...optional, help: 'The content and the target of the messages, beside activity.' }),
+  fields: list(oneOf(reconciliationFields, { help: 'A field.' }), {
+    ...optional,
+    help: 'The fields that the operator can list.',
+  }),
+  failing_field: oneOf(reconciliationFields, { ...optional, help: 'A field whose list fails while it is streamed.' }),
+  batch_max: integer(2, 2_000, {
+    ...optional,
+    help: 'The batch maximum that the operator announced. Without it, the largest batch has 100 messages.',
+  }),
+  features: list(oneOf(features, { help: 'An endpoint.' }), {
+    ...optional,
+    help: 'The endpoints that the operator must offer. Default: those that it offers',
+  }),
+  restart_command: text({ ...optional, help: 'A shell command that restarts the operator.' }),
+  rules: oneOf(ruleSets, { default: 'bellwire', help: 'The rules to check. bellwire has all of them.' }),
+  timeout: duration({ default: '30s', option: 'timeout', help: 'The longest wait for an answer.' }),
+  agreed: json({ ...optional, help: 'Agreements to print on the sign-off sheet: a text by name.' }),
+})
 
 export type Preparation = ValueOf<typeof preparationTable>
 

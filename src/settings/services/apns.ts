@@ -16,7 +16,7 @@ export const apnsSettings = {
     optional: true,
     minItems: 1,
   }),
-  environments: list(oneOf('production', 'sandbox')({ help: 'An environment.' }), {
+  environments: list(oneOf(['production', 'sandbox'], { help: 'An environment.' }), {
     help: 'APNs environments. Default: both.',
     optional: true,
     minItems: 1,
@@ -28,10 +28,10 @@ export const apnsSettings = {
   }),
   ca: connectionSettings.ca,
   per_second: perSecond,
-  concurrency: integer(
-    1,
-    10_000,
-  )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '1000' }),
+  concurrency: integer(1, 10_000, {
+    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
+    default: '1000',
+  }),
   proxy: connectionSettings.proxy,
 } as const
 

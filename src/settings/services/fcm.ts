@@ -20,10 +20,10 @@ export const fcmSettings = {
   testing: testing({ base_url: baseUrl({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }) }),
   ca: connectionSettings.ca,
   per_second: perSecond,
-  concurrency: integer(
-    1,
-    10_000,
-  )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '1000' }),
+  concurrency: integer(1, 10_000, {
+    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
+    default: '1000',
+  }),
   proxy: connectionSettings.proxy,
 } as const
 

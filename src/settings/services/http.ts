@@ -3,7 +3,7 @@
 import { defaultRules } from '../../providers/http/rules.ts'
 import { hidden } from '../../runtime/address.ts'
 import { duration, integer, kind, oneOf, pointer, text, yesNo } from '../../runtime/kinds.ts'
-import { type Group, group, json, list, type Settings, type ValueOf, variants } from '../../runtime/setting.ts'
+import { type Group, group, json, list, rows, type Settings, type ValueOf, variants } from '../../runtime/setting.ts'
 import { authRemedy, authVariants, connectionSettings } from '../address.ts'
 import { perSecond } from '../shared.ts'
 
@@ -33,60 +33,38 @@ export const httpAuth = variants(
   },
 )
 
-export const httpRule = group(
-  { help: 'One rule.' },
-  {
-    when: group(
-      { help: 'The conditions of the rule; all of them must hold.' },
-      {
-        status: list(text({ help: 'A status.' }), {
-          help: 'The HTTP status: 404, 4xx, or a list.',
-          optional: true,
-          allowSingle: true,
-        }),
-        body_path: pointer({ help: 'A field of the JSON response.', optional: true, option: 'body_path' }),
-        equals: text({ help: 'The value of that field, as text.', optional: true }),
-        matches: text({ help: 'A regular expression that matches the field.', optional: true }),
-        exists: yesNo({ help: 'The field exists and is neither null nor empty.', optional: true }),
-        absent: yesNo({ help: 'The field is missing, null or empty.', optional: true }),
-      },
-    ),
-    means: oneOf(
-      'successful',
-      'failed',
-      'fatal',
-      'gone',
-      'mismatch',
-      'misconfigured',
-    )({
-      help: 'The outcome. gone: the provider no longer knows the user or the device. misconfigured: our settings are wrong, and sending pauses.',
+export const httpRule = group('One rule.', {
+  when: group('The conditions of the rule; all of them must hold.', {
+    status: list(text({ help: 'A status.' }), {
+      help: 'The HTTP status: 404, 4xx, or a list.',
+      optional: true,
+      allowSingle: true,
     }),
-    reason: text({ help: 'An explanation for people: the cause and the fix.', optional: true }),
-  },
-)
+    body_path: pointer({ help: 'A field of the JSON response.', optional: true, option: 'body_path' }),
+    equals: text({ help: 'The value of that field, as text.', optional: true }),
+    matches: text({ help: 'A regular expression that matches the field.', optional: true }),
+    exists: yesNo({ help: 'The field exists and is neither null nor empty.', optional: true }),
+    absent: yesNo({ help: 'The field is missing, null or empty.', optional: true }),
+  }),
+  means: oneOf(['successful', 'failed', 'fatal', 'gone', 'mismatch', 'misconfigured'], {
+    help: 'The outcome. gone: the provider no longer knows the user or the device. misconfigured: our settings are wrong, and sending pauses.',
+  }),
+  reason: text({ help: 'An explanation for people: the cause and the fix.', optional: true }),
+})
 
-export const httpHeaders = list(
-  group(
-    { help: 'One header.' },
-    {
-      name: text({ help: 'The name of the header.' }),
-      value: headerValue({ help: 'The value, a template. Write secrets as {{secret.NAME}}.' }),
-    },
-  ),
-  { help: 'Additional headers.' },
-)
+export const httpHeaders = rows('Additional headers.', {
+  name: text({ help: 'The name of the header.' }),
+  value: headerValue({ help: 'The value, a template. Write secrets as {{secret.NAME}}.' }),
+})
 
-export const httpSecrets = list(
-  group(
-    { help: 'One secret.' },
-    { name: text({ help: 'The NAME in {{secret.NAME}}.' }), value: secretText('The secret.') },
-  ),
-  { help: 'Secrets for templates. They are never printed.' },
-)
+export const httpSecrets = rows('Secrets for templates. They are never printed.', {
+  name: text({ help: 'The NAME in {{secret.NAME}}.' }),
+  value: secretText('The secret.'),
+})
 
 /** The settings of a push service for devices; `operator.push` has more. */
 export const httpSettings = {
-  preset: oneOf('onesignal', 'none')({ help: 'Ready-made settings for this provider.', default: 'none' }),
+  preset: oneOf(['onesignal', 'none'], { help: 'Ready-made settings for this provider.', default: 'none' }),
   name: text({ help: 'The name in logs, metrics and, for devices, in http:NAME.', optional: true }),
   url: text({
     help: 'The address to which requests are POSTed. Path and query may contain {{placeholders}}.',
@@ -105,10 +83,10 @@ export const httpSettings = {
     help: 'Members of the body that a message may set in its overrides for http.',
   }),
   per_second: perSecond,
-  concurrency: integer(
-    1,
-    10_000,
-  )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '64' }),
+  concurrency: integer(1, 10_000, {
+    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
+    default: '64',
+  }),
   ...connectionSettings,
 } satisfies Settings
 

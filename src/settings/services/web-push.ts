@@ -3,7 +3,7 @@
 import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
 import { integer, kind, origin, path, text } from '../../runtime/kinds.ts'
-import { type Group, group, list, type ValueOf } from '../../runtime/setting.ts'
+import { type Group, list, rows, type ValueOf } from '../../runtime/setting.ts'
 import { perSecond, proxyOf, testing } from '../shared.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
@@ -36,24 +36,16 @@ export const webPushSettings = {
     help: 'Additional hosts of push services; the hosts of the known browsers are built in. They are called over https, and never at a private address.',
   }),
   testing: testing({
-    origins: list(
-      group(
-        { help: 'One origin.' },
-        {
-          from: origin({ help: 'The origin in subscriptions.' }),
-          to: origin({ help: 'The origin that is called instead.' }),
-        },
-      ),
-      {
-        help: 'Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.',
-      },
-    ),
+    origins: rows('Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.', {
+      from: origin({ help: 'The origin in subscriptions.' }),
+      to: origin({ help: 'The origin that is called instead.' }),
+    }),
   }),
   per_second: perSecond,
-  concurrency: integer(
-    1,
-    10_000,
-  )({ help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.', default: '100' }),
+  concurrency: integer(1, 10_000, {
+    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
+    default: '100',
+  }),
   ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
   proxy: proxyOf(
     'An HTTP proxy. The services are called through it, with CONNECT. The proxy resolves their hosts, so it must refuse internal addresses. Default: direct connections.',

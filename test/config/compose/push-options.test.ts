@@ -25,7 +25,7 @@ const at = 'operator.push.devices.services[0]'
 function configOf(settings: Settings, written: Record<string, unknown>) {
   const problems: Problem[] = []
   const raw = readYaml(JSON.stringify(written), 'bellwire.yaml', '/', problems)
-  const value = check(group({ help: '' }, settings), raw, at, problems)
+  const value = check(group('', settings), raw, at, problems)
   assert.deepEqual(problems, [])
   return value as never
 }

@@ -13,7 +13,7 @@ import { type WebPushConfig, webPushSettings } from '../../../src/settings/servi
 import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
 import { temporary } from '../../support/sides.ts'
 
-const setting = group({ help: 'A Web Push service.' }, webPushSettings)
+const setting = group('', webPushSettings)
 
 function read(yaml: string): { readonly config: WebPushConfig; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
