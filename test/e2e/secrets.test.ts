@@ -21,7 +21,7 @@ const crmKey = 'canary-platform-key-0001'
 const operatorOf = (push: string): string => `
 operator:
   port: 0
-  keys: [{name: platform, key: ${key}, brands: [1, 2]}]
+  keys: [{name: platform, key: ${key}, brands: [1, 2, 3]}]
   admin_keys: [{name: office, key: ${adminKey}, scopes: [read, manage]}]
   app: {secrets: [canary-secret-of-subscriber-tokens-0001]}
   suppression: none
@@ -142,7 +142,7 @@ const attributes = `
     - sql: postgres://reader:canary-database-password@127.0.0.1:1/shop
       queries: {blocked: "select id from users where brand = :brand"}
       brands: [1]
-    - {http: "http://127.0.0.1:1/users", fields: [blocked], auth: {bearer: canary-attribute-token}, brands: [2]}
+    - {http: "http://127.0.0.1:1/users", fields: [blocked], auth: {bearer: canary-attribute-token}, brands: [2, 3]}
 `
 
 /** Each user of each brand has two devices. */
@@ -152,8 +152,8 @@ const devicesOf = (brand: string, userId: string) => [1, 2].map((n) => ({
 }))
 export const source = {
   name: 'mine',
-  of: async (brand: string, userIds: string[]) => new Map(userIds.map((userId) => [userId, devicesOf(brand, userId)])),
-  holders: async (brand: string, tokens: string[]) => new Map(tokens.map((token) => [token, { ...devicesOf(brand, 'canary-user-id')[0], token }])),
+  findDevices: async (brand: string, userIds: string[]) => new Map(userIds.map((userId) => [userId, devicesOf(brand, userId)])),
+  findHolders: async (brand: string, tokens: string[]) => new Map(tokens.map((token) => [token, { ...devicesOf(brand, 'canary-user-id')[0], token }])),
 }
 `
 

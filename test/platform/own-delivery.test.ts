@@ -199,7 +199,7 @@ test('a provider of users delivers through the same send path', async (t) => {
 })
 
 onEachEngine('a lane delivers to the inbox, which pages read and mark through the platform', async (t, store) => {
-  const own: OwnDeliveryOptions = { site: 'inbox', app: { secrets: ['the secret of the subscriber tokens of a test'] } }
+  const own: OwnDeliveryOptions = { site: 'inbox', app: { secrets: ['the-secret-of-the-subscriber-tokens'] } }
   const { url, enqueue, allow, settled, message } = await start(t, own, { store, lanes: [lane('1', 'site')] })
   await allow('1', '1001')
   await allow('1', '1002', { blocked: true })
@@ -230,7 +230,7 @@ onEachEngine('a lane delivers to the inbox, which pages read and mark through th
   assert.equal(erased.body.notifications, 1)
 })
 
-const appSecret = 'the secret of the subscriber tokens of a test'
+const appSecret = 'the-secret-of-the-subscriber-tokens'
 
 /** Calls /app as a page of the user does. */
 async function callApp(url: string, path: string, body: unknown, userId = '1001') {

@@ -26,7 +26,7 @@ async function start(t: TestContext, { stops }: TwoStores, options: Pick<Platfor
     own: {
       push: { devices: { source: 'registry', services: [fcm] } },
       site: 'inbox',
-      app: { secrets: ['the secret of the subscriber tokens of a test'] },
+      app: { secrets: ['the-secret-of-the-subscriber-tokens'] },
     },
     ...options,
   })
