@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { loadConfig } from '../../src/config/load.ts'
 import { table } from '../../src/config/table.ts'
-import type { Setting, Settings } from '../../src/runtime/setting.ts'
+import { optionName, type Setting, type Settings } from '../../src/runtime/setting.ts'
 import { run, start } from '../cli/bellwire.ts'
 import { answer, type ProviderRequest, startPushProvider } from '../providers/http/push-provider.ts'
 import { element, temporary } from '../support/sides.ts'
@@ -57,7 +57,7 @@ const statusesOf = (auth: string): string => `
           webhook: "http://127.0.0.1:1"
           secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0003]
           api_key: canary-status-key-0001
-      - {brand: 2, to: {callback: "http://127.0.0.1:1", auth: {basic: b, password: canary-callback-password}}}
+      - {brand: 2, to: {callback: "http://127.0.0.1:1", auth: ${auth.includes('standard_webhooks') ? '{basic: b, password: canary-callback-password}' : auth.replace('URL', 'http://127.0.0.1:1')}}}
       - brand: 3
         to:
           template: "http://127.0.0.1:1"
@@ -462,7 +462,7 @@ function secretsIn(setting: Setting, value: unknown, path: string): string[] {
 
 function secretsAmong(settings: Settings, value: unknown, path: string): string[] {
   return Object.entries(settings).flatMap(([name, setting]) => {
-    const inner = (value as Record<string, unknown> | undefined)?.[name]
+    const inner = (value as Record<string, unknown> | undefined)?.[optionName(name, setting)]
     return value !== undefined && inner === undefined
       ? []
       : secretsIn(setting, inner, path === '' ? name : `${path}.${name}`)
