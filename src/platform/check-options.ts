@@ -27,6 +27,7 @@ const { receipts_from: receiptsFrom } = settings.own.settings.status.settings
 const { app, content, limits } = settings.own.settings
 const { channel, brands } = settings.intake.of.settings
 const { brand } = lane
+const { limits: listLimits, ...reconciliation } = settings.reconciliation.of.settings
 
 const consumer = custom('a consumer, such as amqpConsumer({ … })', 'consume')
 
@@ -69,7 +70,24 @@ const known: OptionsOf<PlatformOptions> = {
   deviceLinks: optional(list(object({ consumer, brands: brandOrOrigins }))),
   judgeDevice: functionOption,
   devicesPerUser: settings.devices_per_user,
-  reconciliation: optional(list(object({ ...byOption(settings.reconciliation.of.settings), ...addressOptions }))),
+  reconciliation: optional(
+    list(
+      object({
+        ...byOption(reconciliation),
+        ...addressOptions,
+        // The others are not settings: no installation sets them.
+        limits: optional(
+          object({
+            ...byOption(listLimits.settings),
+            slack: anything,
+            idBytes: anything,
+            idleMs: anything,
+            totalMs: anything,
+          }),
+        ),
+      }),
+    ),
+  ),
   keptMs: settings.keep,
   contentsKeptMs: settings.keep_contents,
   bodyBytes: settings.body,
