@@ -39,6 +39,8 @@ export interface LinkChannel {
   readonly name: string
   /** @returns undefined if the event was accepted, otherwise the reason */
   publish(what: 'link' | 'unlink', userId: string, body: string): Promise<string | undefined>
+  /** A message-queue broker: publishes a link whose header `type` is that of an unlink (§4.3 rule 1). */
+  linkWithHeader?(userId: string, body: string): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -99,6 +101,7 @@ export type Need =
   | 'time span'
   | 'export of Failed Actions'
   | 'channel of device links'
+  | 'queue of device links'
   | 'key for device links'
   | 'list of devices'
   | 'secret of statuses'
@@ -168,6 +171,11 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
     isPrepared: ({ platform, links = [] }) => platform?.linkKey !== undefined || links.length > 0,
     missing: 'no channel is named over which the platform receives links of devices',
     prepare: 'give --platform-url and --link-key-file, or amqp or kafka in the file',
+  },
+  'queue of device links': {
+    isPrepared: ({ links = [] }) => links.some(({ linkWithHeader }) => linkWithHeader !== undefined),
+    missing: 'no message-queue broker is named from which the platform consumes links of devices',
+    prepare: 'give amqp in the file',
   },
   'key for device links': {
     isPrepared: ({ platform }) => platform?.linkKey !== undefined,

@@ -46,6 +46,8 @@ export async function checkPlainPlatform(
         {
           name: 'a queue',
           publish: async (what, _, body) => refusalOf(endpoints.takeLink(what, body)),
+          linkWithHeader: async (_, body) =>
+            refusalOf(endpoints.takeLink(rules.ignoresHeaders ? 'link' : 'unlink', body)),
           close: async () => {},
         },
       ],

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
 import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
 import { openPlatformRun } from '../../src/checker/platform/prepare.ts'
-import { publishingTo } from '../../src/cli/check/link-channels.ts'
+import { contraryHeader, publishingTo } from '../../src/cli/check/link-channels.ts'
 import type { Channel, Mode } from '../../src/contract/endpoints.ts'
 import type { DevicePublisher } from '../../src/devices/device-publisher.ts'
 import type { LinkSource } from '../../src/devices/link-intake.ts'
@@ -68,7 +68,7 @@ async function passesAll(t: TestContext, store: string, modes: Readonly<Record<C
       get platform() {
         return { url: platform.url, linkKey, statusSecret }
       },
-      links: brokers.map(({ name, publisher }) => publishingTo(name, publisher)),
+      links: brokers.map(({ name, publisher, contrary }) => publishingTo(name, publisher, contrary)),
       devices: (userId) => text(`${platform.url}/admin/devices?brand=1&user_id=${userId}`),
       restart: async () => {
         await platform.stop()
@@ -120,6 +120,7 @@ interface Broker {
   readonly name: string
   readonly channel: LinkSource
   readonly publisher: DevicePublisher
+  readonly contrary?: DevicePublisher
 }
 
 async function openBrokers(t: TestContext): Promise<readonly Broker[]> {
@@ -128,13 +129,15 @@ async function openBrokers(t: TestContext): Promise<readonly Broker[]> {
   if (!(await withoutRabbitmq())) {
     const url = await rabbitmq()
     const channel = { brands: '1', consumer: amqpConsumer({ url, queue: name }) }
-    brokers.push({ name: 'RabbitMQ', channel, publisher: amqpPublisher({ url, routingKey: name }) })
+    const to = { url, routingKey: name }
+    const contrary = amqpPublisher({ ...to, headers: contraryHeader })
+    brokers.push({ name: 'RabbitMQ', channel, publisher: amqpPublisher(to), contrary })
   }
   if (!(await withoutKafka())) {
     const address = { brokers: [await kafka()], topic: name }
     const channel = { brands: '1', consumer: kafkaConsumer({ ...address, group: name }) }
     brokers.push({ name: 'Kafka', channel, publisher: kafkaPublisher(address) })
   }
-  t.after(() => Promise.all(brokers.map(({ publisher }) => publisher.close())))
+  t.after(() => Promise.all(brokers.flatMap(({ publisher, contrary }) => [publisher.close(), contrary?.close()])))
   return brokers
 }

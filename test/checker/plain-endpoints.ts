@@ -19,6 +19,7 @@ export interface EndpointRules {
   comparesTimes: boolean
   movesDevices: boolean
   unlinksOwnDevices: boolean
+  ignoresHeaders: boolean
   goesOnAfterUnreadable: boolean
   acceptsRepeatedLinks: boolean
   linkStatus: number
@@ -46,6 +47,7 @@ export const correctEndpoints: EndpointRules = {
   comparesTimes: true,
   movesDevices: true,
   unlinksOwnDevices: true,
+  ignoresHeaders: true,
   goesOnAfterUnreadable: true,
   acceptsRepeatedLinks: true,
   linkStatus: 200,

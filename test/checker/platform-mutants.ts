@@ -482,7 +482,7 @@ export const platformMutants: readonly PlatformMutant[] = [
   {
     fault: 'confirms links before it stores them, and crashes',
     check: 'link.listed',
-    also: ['link.next', 'link.moved'],
+    also: ['link.next', 'link.moved', 'link.header'],
     only: ['link', 'status'],
     mutate: changesEndpoints({ storesLinks: false }),
   },
@@ -500,9 +500,15 @@ export const platformMutants: readonly PlatformMutant[] = [
     mutate: changesEndpoints({ comparesTimes: false }),
   },
   {
+    fault: 'takes the type of an event of a queue from a header',
+    check: 'link.header',
+    only: ['link', 'status'],
+    mutate: changesEndpoints({ ignoresHeaders: false }),
+  },
+  {
     fault: 'stops at an event that it cannot read',
     check: 'link.next',
-    also: ['link.listed', 'link.moved'],
+    also: ['link.listed', 'link.moved', 'link.header'],
     only: ['link', 'status'],
     mutate: changesEndpoints({ goesOnAfterUnreadable: false }),
   },

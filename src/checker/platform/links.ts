@@ -17,6 +17,8 @@ interface Published {
   readonly refused: readonly string[]
   /** The reason if a repeated event was not accepted. */
   readonly repeated: string | undefined
+  /** Whether the channel has headers that the platform ignores. */
+  readonly hasHeaders: boolean
   /** Devices of the user, as the platform lists them. undefined: no command prints them. */
   readonly listed: string | undefined
   /** The device that is moved to another user: that user's devices, or the reasons why the events were not accepted. */
@@ -25,9 +27,9 @@ interface Published {
 
 /**
  * removed: linked, then unlinked. late: its unlink arrives before its link. next: linked after an event that cannot be read.
- * moved: linked, then linked by another user. stays: the same, then unlinked by the first user.
+ * headed: linked by a message with the header of an unlink. moved: linked, then linked by another user. stays: the same, then unlinked by the first user.
  */
-const tokenNames = ['removed', 'kept', 'late', 'next', 'moved', 'stays'] as const
+const tokenNames = ['removed', 'kept', 'late', 'next', 'moved', 'stays', 'headed'] as const
 type TokenName = (typeof tokenNames)[number]
 
 const pollMs = 250
@@ -47,7 +49,7 @@ const published: Scenario<readonly Published[], Lane> = {
   },
 }
 
-type PublishingChannel = Pick<LinkChannel, 'name' | 'publish'>
+type PublishingChannel = Omit<LinkChannel, 'close'>
 
 async function publishOver(lane: Lane, channel: PublishingChannel, place: number): Promise<Published> {
   const { facts, make } = lane
@@ -73,6 +75,9 @@ async function publishOver(lane: Lane, channel: PublishingChannel, place: number
   await channel.publish('link', user, unreadableEvent)
   await publish('link', 'next', 6)
   const repeated = await channel.publish('link', user, recordOf(user, tokens.next, from + 6_000))
+  const headed = await channel.linkWithHeader?.(user, recordOf(user, tokens.headed, from + 6_000))
+  if (headed !== undefined) refused.push(`link with a header: ${headed}`)
+  const hasHeaders = channel.linkWithHeader !== undefined
   const moves: (string | undefined)[] = []
   for (const name of ['moved', 'stays'] as const) {
     moves.push(await channel.publish('link', user, recordOf(user, tokens[name], from + 7_000)))
@@ -84,11 +89,11 @@ async function publishOver(lane: Lane, channel: PublishingChannel, place: number
     listed: await readDevices(lane, other, [tokens.moved, tokens.stays]),
   }
   const listed = await readDevices(lane, user, [tokens.kept, tokens.next])
-  for (const name of ['kept', 'next'] as const)
+  for (const name of ['kept', 'next', ...(hasHeaders ? (['headed'] as const) : [])] as const)
     await channel.publish('unlink', user, recordOf(user, tokens[name], from + 10_000))
   for (const name of ['moved', 'stays'] as const)
     await channel.publish('unlink', other, recordOf(other, tokens[name], from + 10_000))
-  return { channel: channel.name, tokens, refused, repeated, listed, moved }
+  return { channel: channel.name, tokens, refused, repeated, hasHeaders, listed, moved }
 }
 
 /** Reads the devices of a user until all of these are listed, then once more after a pause. */
@@ -205,6 +210,23 @@ const publishedChecks = checksOf(published, [
           expect(isListed(moved.listed ?? '', token), `${channel}: the device is not listed for its new user`)
       }
     },
+  },
+  {
+    id: 'link.header',
+    section: '§4.3',
+    level: 'must',
+    needs: [...list, 'queue of device links'],
+    title: 'On a message-queue broker the type of an event is the property of the message, and headers are ignored.',
+    consequence: 'An operator whose library sends headers of its own links and unlinks the wrong devices.',
+    remedy:
+      'Read the property `type` of the message, and no header. Only on a streaming platform the type is a header.',
+    judge: (all) =>
+      expectDevice(
+        all.filter(({ hasHeaders }) => hasHeaders),
+        'headed',
+        'listed',
+        'a link with the header type: USER_DEVICE_UNLINK was not applied as a link',
+      ),
   },
   {
     id: 'link.next',

@@ -35,12 +35,17 @@ async function restPublisherOf(to: Target<'rest'>, at: string): Promise<DevicePu
   return restPublisher({ url, apiKey, connections, ...(await addressOptions(to, at)) })
 }
 
-export function brokerPublisher(to: Target<'amqp' | 'kafka'>, brand: string): DevicePublisher {
+export function brokerPublisher(
+  to: Target<'amqp' | 'kafka'>,
+  brand: string,
+  headers?: Readonly<Record<string, string>>,
+): DevicePublisher {
   if (to.is === 'kafka') return kafkaPublisher({ ...kafkaAddress(to), topic: to.topic ?? defaultName(brand) })
   return amqpPublisher({
     url: to.url,
     ...(to.exchange !== undefined && { exchange: to.exchange }),
     routingKey: to.routingKey ?? defaultName(brand),
+    ...(headers && { headers }),
   })
 }
 
