@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { CliError, exit } from './exit.ts'
-import { wholeNumber } from './members.ts'
+import { wholeNumber } from './numbers.ts'
 
 /** The default port of the page, which development servers rarely use. */
 const defaultPort = 4680

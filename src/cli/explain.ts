@@ -7,7 +7,7 @@ import { type Found, findMessages, readLife, type Search } from './explain/find.
 import { type Absences, phraseLife, phraseMatches } from './explain/show.ts'
 import { addressesOf, type SideOptions, type Sides, withSides } from './explain/sides.ts'
 import { interruptible } from './interruptible.ts'
-import { wholeNumber } from './members.ts'
+import { wholeNumber } from './numbers.ts'
 import { toJson } from './output.ts'
 import { withAddress } from './running-side.ts'
 

@@ -1,11 +1,11 @@
 // Options of commands that are members of a request to /admin. The schema of a member gives its description, values and bounds.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { brandNumber as brandInRequest } from '../contract/documents/described.ts'
 import { describeExpected } from '../contract/mismatch.ts'
 import { duration } from '../runtime/kinds.ts'
+import { wholeNumber } from './numbers.ts'
 import { time } from './time.ts'
 
 /**
@@ -33,18 +33,12 @@ export const membersOf = <Given extends object, Name extends keyof Given & strin
 ): Pick<Given, Name> =>
   Object.fromEntries(Object.entries(given).filter(([name, value]) => name in flags && value !== undefined)) as never
 
-/** Parses an option that is a whole number in this range. */
-export const wholeNumber = (least: number, most?: number) =>
-  parseNumber(Type.Integer({ minimum: least, ...(most !== undefined && { maximum: most }) }) as Schema)
-
-/** Parses an option that is the number of a brand. */
-export const brandNumber = (text: string): string => demandValid(brandInRequest(), text)
-
 type Schema = TSchema & {
   readonly type?: string
   readonly enum?: readonly string[]
   readonly title?: string
   readonly minimum?: number
+  readonly maximum?: number
   readonly description?: string
 }
 
@@ -85,15 +79,11 @@ function parserOf(member: string, schema: Schema): (text: string) => unknown {
   if (ms !== undefined)
     return (text) =>
       Math.max(schema.minimum ?? 0, schema.type === 'integer' ? Math.round(time(text) / ms) : time(text) / ms)
-  if (schema.type === 'integer') return parseNumber(schema)
+  if (schema.type === 'integer') return wholeNumber(schema.minimum ?? 0, schema.maximum)
   return (text) => {
     const value = schema.title === moment && !isValid(schema, text) ? timeAgo(text) : text
     return demandValid(schema, value ?? text)
   }
-}
-
-function parseNumber(schema: Schema): (text: string) => number {
-  return (text) => demandValid(schema, /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN)
 }
 
 /** @example timeAgo('2h') // the time two hours ago */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
-import { wholeNumber } from './members.ts'
+import { wholeNumber } from './numbers.ts'
 
 /** The default port of the control API. The stand-ins use the next five ports. */
 const defaultPort = 4700

@@ -1,7 +1,7 @@
 // The values of the options of `bellwire check`.
 
 import { InvalidArgumentError } from 'commander'
-import { wholeNumber } from '../members.ts'
+import { wholeNumber } from '../numbers.ts'
 
 export const commaSeparated = (text: string): readonly string[] => text.split(',').map((part) => part.trim())
 export const collect = (text: string, before: readonly string[]): readonly string[] => [...before, text]

@@ -1,7 +1,7 @@
 // Parts of the commands that run a fake side.
 
 import { CliError, exit } from '../exit.ts'
-import { wholeNumber } from '../members.ts'
+import { wholeNumber } from '../numbers.ts'
 
 export const port = wholeNumber(0, 65_535)
 

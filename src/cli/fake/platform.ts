@@ -4,7 +4,7 @@ import type { PlatformMessage, PlatformRequest } from '../../fake/platform-reque
 import { phraseCount } from '../../runtime/phrase-count.ts'
 import { CliError, exit } from '../exit.ts'
 import { waitForSignal } from '../interruptible.ts'
-import { brandNumber, wholeNumber } from '../members.ts'
+import { brandNumber, wholeNumber } from '../numbers.ts'
 import { toJson } from '../output.ts'
 import { time } from '../time.ts'
 import { explain, port, shownTimeOfDay } from './common.ts'
