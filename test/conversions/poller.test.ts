@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/platform/options.ts'
 import type { Message, Result } from '../../src/providers/provider.ts'
+import { clock } from '../../src/runtime/clock.ts'
 import { on } from '../../src/runtime/events.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
@@ -125,6 +126,30 @@ test('only the first 410 of an operator is followed by a request at once', async
     delays.every((inMs) => inMs >= 50),
     `delays: ${delays}`,
   )
+})
+
+test('an operator whose pages never end is polled for at most half of the time', async (t) => {
+  const pageMs = 77_000
+  const { monotonic, setTimeout } = clock
+  let passedMs = 0
+  t.mock.method(clock, 'monotonic', () => monotonic() + passedMs)
+  let rests = 0
+  t.mock.method(clock, 'setTimeout', (action: () => void, ms: number) => {
+    const isRest = ms >= pageMs && ms < pageMs + 10_000
+    if (isRest) rests++
+    return setTimeout(action, isRest ? 0 : ms)
+  })
+  const operator = await startPolledOperator(t)
+  const answerSlowly = (response: import('node:http').ServerResponse): void => {
+    operator.faults.push(answerSlowly)
+    passedMs += pageMs
+    const records = [record('push_id', 'unknown', 'clicked')]
+    response.end(JSON.stringify({ records, next: `a.${operator.asked.length}` }))
+  }
+  operator.faults.push(answerSlowly)
+  await start(t, lanesOf(operator, ['push']))
+  await until(() => operator.asked.length > 3, { awaited: 'four requests' })
+  assert.ok(rests >= 3, `${rests} rests between ${operator.asked.length} requests`)
 })
 
 test('a poller waits while its lane has 100,000 statuses of unknown messages', async (t) => {

@@ -263,15 +263,19 @@ test('before the first accepted send, one user who is refused pauses nothing', a
 test('a message that is refused for its recipient does not decide a pause: the next message is the probe', async () => {
   const ofRecipient = { ...wrongKey, blame: 'message' } as const
   let calls = 0
-  const send = guarded(
+  const guard = guardService(
     witnessService('fcm_token', ({ device }) =>
       calls++ === 0 ? { ...away, retryAfterMs: 30 } : device.token === 't-0' ? ofRecipient : accepted,
     ),
+    { breaker },
   )
+  const send = async (n: number) => (await guard.send(push(n), context(), noChecks)).answer
   await send(1)
   await until(async () => (await send(0)).rule === ofRecipient.rule, { awaited: 'the end of the pause' })
+  assert.equal(guard.paused, true, 'the pause was not ended')
   assert.equal((await send(0)).rule, ofRecipient.rule, 'the pause was not lengthened')
   assert.equal((await send(1)).category, 'successful')
+  assert.equal(guard.paused, false)
 })
 
 /** A service with one counterpart for each app: its answers by app. */

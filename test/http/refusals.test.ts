@@ -8,7 +8,8 @@ import { openRawSocket } from '../support/raw-socket.ts'
 import { get, post, startOperator } from '../support/sides.ts'
 
 const secret = 'the-secret-of-the-refusal-tests-long-enough'
-const provider = { name: 'pager', header: 'x-secret', secret: 'the-secret-of-the-pager', id: '/id', rules: [] }
+const rules = [{ at: '/event', equals: 'opened', status: 'opened' }] as const
+const provider = { name: 'pager', header: 'x-secret', secret: 'the-secret-of-the-pager', id: '/id', rules }
 
 async function start(t: TestContext) {
   const lines: string[] = []

@@ -177,6 +177,7 @@ test("one user's bodies cannot block those of other users", async (t) => {
   // Two bodies of 128 KiB are 256 KiB.
   const refused = await until(() => sockets.find(({ text }) => text !== ''), { awaited: 'the third body is refused' })
   assert.equal(await refused.status(), 503)
+  assert.match(refused.text, /too many request bodies/)
   const authorization = await token('other')
   assert.equal(
     (await post(`${url}/app/inbox/mark`, { as: 'read', up_to: '1' }, undefined, { authorization })).status,
