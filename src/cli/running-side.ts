@@ -13,9 +13,9 @@ import type { Progress } from './progress.ts'
 import { time } from './time.ts'
 
 export interface Addressed {
-  readonly url?: string
-  readonly key?: string
-  readonly keyFile?: string
+  readonly url?: string | undefined
+  readonly key?: string | undefined
+  readonly keyFile?: string | undefined
   readonly config?: string
   readonly patience: number
   readonly json?: true
@@ -66,7 +66,7 @@ export interface Address {
 }
 
 /** The proxy to an address of the command line. An address of the configuration is on this machine. */
-export function proxyOfUrls(): string | undefined {
+function proxyOfUrls(): string | undefined {
   const { BELLWIRE_PROXY: proxy } = process.env
   if (!proxy || isProxyUrl(proxy)) return proxy || undefined
   throw new CliError(
@@ -75,18 +75,26 @@ export function proxyOfUrls(): string | undefined {
   )
 }
 
-/** The address and the key of the running side, from the command line or else from the configuration. */
+/**
+ * The address and the key of the running side, from the command line or else from the configuration.
+ *
+ * @param other the word in the names of the options of a second side
+ */
 export async function runningSide(
   side: Side,
   { url, config: file, ...options }: Omit<Addressed, 'patience'>,
   scopes: readonly Scope[],
+  other: '' | 'other-' = '',
 ): Promise<Address> {
   if (url !== undefined && !/^https?:/.test(url))
-    throw new CliError(exit.usage, `--url is not an http or https address: ${url}`)
+    throw new CliError(exit.usage, `--${other}url is not an http or https address: ${url}`)
   const key = options.keyFile === undefined ? options.key : await readKey(options.keyFile)
   const proxy = url === undefined ? undefined : proxyOfUrls()
   if (url !== undefined && key !== undefined) return { url, key, proxy }
-  if (side === 'server') throw new CliError(exit.usage, '--url needs a key: give BELLWIRE_KEY or --key-file')
+  if (side === 'server') {
+    const variable = `BELLWIRE_${other && 'OTHER_'}KEY`
+    throw new CliError(exit.usage, `--${other}url needs a key: give ${variable} or --${other}key-file`)
+  }
   const { platform, operator } = await loadConfig(file)
   const listening = side === 'platform' ? platform : operator
   if (!listening)

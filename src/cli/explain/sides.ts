@@ -3,16 +3,7 @@
 import type { SideName } from '../calls.ts'
 import { type Client, createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
-import {
-  type Address,
-  type Addressed,
-  calledSides,
-  noSide,
-  proxyOfUrls,
-  readKey,
-  runningSide,
-  type Side,
-} from '../running-side.ts'
+import { type Address, type Addressed, calledSides, noSide, runningSide, type Side } from '../running-side.ts'
 
 export interface SideOptions extends Addressed {
   readonly otherUrl?: string
@@ -33,12 +24,8 @@ export async function addressesOf(options: SideOptions): Promise<readonly AskedS
     sides.map(async (side) => ({ side, ...(await runningSide(side, addressed, ['read'])) })),
   )
   if (otherUrl === undefined) return addresses
-  if (!/^https?:/.test(otherUrl))
-    throw new CliError(exit.usage, `--other-url is not an http or https address: ${otherUrl}`)
-  const key = otherKeyFile === undefined ? otherKey : await readKey(otherKeyFile)
-  if (key === undefined)
-    throw new CliError(exit.usage, '--other-url needs a key: give BELLWIRE_OTHER_KEY or --other-key-file')
-  return [...addresses, { side: 'server', url: otherUrl, key, proxy: proxyOfUrls() }]
+  const other = { url: otherUrl, key: otherKey, keyFile: otherKeyFile }
+  return [...addresses, { side: 'server', ...(await runningSide('server', other, ['read'], 'other-')) }]
 }
 
 /** The clients of the sides that are asked. */
