@@ -168,7 +168,7 @@ function withAddressSettings(yaml: string, auth: string): string {
   const ofAddress = auth.includes('standard_webhooks') ? auths[0] : auth.replace('URL', 'http://127.0.0.1:1')
   const settings = `auth: ${ofAddress}, ${proxy}`
   return yaml
-    .replaceAll(/, auth: \{bearer: [\w-]+\}/g, '')
+    .replaceAll(/(?<!callback: "[^"]*"), auth: \{bearer: [\w-]+\}/g, '')
     .replaceAll(/(\{rest|\{http|operator-api, url|reconciliation: \[\{brand: 1, url): "[^"]*"/g, `$&, ${settings}`)
     .replaceAll(/\{callback: "[^"]*"/g, `$&, ${proxy}`)
     .replaceAll(/^( *)webhook: .*$/gm, `$&\n$1auth: ${ofAddress}\n$1${proxy}`)
