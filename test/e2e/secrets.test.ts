@@ -57,7 +57,7 @@ const statusesOf = (auth: string): string => `
           webhook: "http://127.0.0.1:1"
           secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0003]
           api_key: canary-status-key-0001
-      - {brand: 2, to: {callback: "http://127.0.0.1:1", auth: ${auth.includes('standard_webhooks') ? '{basic: b, password: canary-callback-password}' : auth.replace('URL', 'http://127.0.0.1:1')}}}
+      - {brand: 2, to: {callback: "http://127.0.0.1:1", auth: {basic: b, password: canary-callback-password}}}
       - brand: 3
         to:
           template: "http://127.0.0.1:1"
@@ -170,7 +170,7 @@ function withAddressSettings(yaml: string, auth: string): string {
   return yaml
     .replaceAll(/(?<!callback: "[^"]*"), auth: \{bearer: [\w-]+\}/g, '')
     .replaceAll(/(\{rest|\{http|operator-api, url|reconciliation: \[\{brand: 1, url): "[^"]*"/g, `$&, ${settings}`)
-    .replaceAll(/\{callback: "[^"]*"/g, `$&, ${proxy}`)
+    .replaceAll(/(\{callback: "[^"]*"), auth: \{[^}]*\}/g, `$1, ${settings}`)
     .replaceAll(/^( *)webhook: .*$/gm, `$&\n$1auth: ${ofAddress}\n$1${proxy}`)
     .replaceAll(/^( *)provider: http$/gm, `$&\n$1${proxy}`)
     .replaceAll(/^( *)- provider: http$/gm, `$&\n$1  ${proxy}`)
