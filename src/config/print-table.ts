@@ -2,17 +2,23 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Setting, Settings } from '../runtime/setting.ts'
-import { chapters, type Section } from './settings-sections.ts'
+import type { Group, Setting, Settings } from '../runtime/setting.ts'
+import { chapters } from './settings-sections.ts'
 import { table } from './table.ts'
 
 const begin = '<!-- settings: written by `node src/config/print-table.ts --write` -->'
 const end = '<!-- end of settings -->'
 
+/** A group has no row of its own. */
+type Printed = Exclude<Setting, Group<Settings>>
+
+/** A setting, its section, and the place to which its name in the table is relative: 'operator.push{http}'. */
 interface Described {
-  /** As Section.paths describes it. */
+  /** A variant is in braces: 'operator.push{devices}.devices.services[]{fcm}.apps'. */
   readonly path: string
-  readonly setting: Setting
+  readonly place: string
+  readonly section: string
+  readonly setting: Printed
 }
 
 /** A setting in the table of its section. */
@@ -25,17 +31,21 @@ interface Entry {
   readonly help: string
 }
 
-/** All sections in Markdown. @throws if a setting belongs to no section, or to several */
-export function settingsTables(all: readonly Described[] = withoutShared(describe(table, ''))): string {
-  const sections = Object.values(chapters).flat()
-  for (const { path } of all) {
-    const owners = sections.filter(({ paths }) => paths.test(path)).map(({ title }) => title)
-    if (owners.length !== 1)
-      throw new Error(`${path} belongs to ${owners.join(', ') || 'no section'}: correct settings-sections.ts`)
-  }
-  const printed = Object.entries(chapters).map(
-    ([title, ofChapter]) => `## ${title}\n\n${ofChapter.map((each) => printSection(each, all)).join('\n\n')}`,
-  )
+/** All sections in Markdown. @throws if a setting belongs to no section */
+export function settingsTables(all: readonly Described[] = withoutShared(describe(table))): string {
+  const titles = Object.values(chapters).flatMap((sections) => Object.keys(sections))
+  const lost = all.find(({ section }) => !titles.includes(section))
+  if (lost) throw new Error(`${lost.path} belongs to no section: set \`section\` to a title of settings-sections.ts`)
+  const printed = Object.entries(chapters).map(([chapter, sections]) => {
+    const parts = Object.entries(sections).map(([title, about]) =>
+      printSection(
+        title,
+        about,
+        all.filter(({ section }) => section === title),
+      ),
+    )
+    return `## ${chapter}\n\n${parts.join('\n\n')}`
+  })
   return printed.join('\n\n')
 }
 
@@ -56,30 +66,38 @@ function withoutShared(all: readonly Described[]): readonly Described[] {
   )
 }
 
-function describe(setting: Setting, path: string): Described[] {
-  const own = path === '' ? [] : [{ path, setting }]
-  const within = (settings: Settings, prefix: string): Described[] =>
-    Object.entries(settings).flatMap(([name, inner]) => describe(inner, prefix + name))
+const root = { path: '', parent: '', place: '', section: '' }
+
+function describe(setting: Setting, at = root): Described[] {
+  const { path } = at
+  const place = setting.type === 'group' ? path : at.parent
+  const own = setting.section === undefined ? at : { ...at, place, section: setting.section }
+  const row = setting.type === 'group' ? [] : [{ ...own, setting }]
+  const within = (settings: Settings, parent: string, as = own): Described[] =>
+    Object.entries(settings).flatMap(([name, inner]) =>
+      describe(inner, { ...as, parent, path: parent === '' ? name : `${parent}.${name}` }),
+    )
   switch (setting.type) {
     case 'leaf':
     case 'json':
-      return own
+      return row
     case 'list':
-      return setting.of.type === 'leaf' ? own : [...own, ...describe(setting.of, `${path}[]`)]
+      return setting.of.type === 'leaf' ? row : [...row, ...describe(setting.of, { ...own, path: `${path}[]` })]
     case 'group':
-      return within(setting.settings, path === '' ? '' : `${path}.`)
-    case 'variants':
-      return [...own, ...Object.entries(setting.variants).flatMap(([name, of]) => within(of, `${path}{${name}}.`))]
+      return within(setting.settings, path)
+    case 'variants': {
+      const variants = Object.entries(setting.variants).flatMap(([name, of]) => {
+        const parent = `${path}{${name}}`
+        const section = typeof setting.sections === 'object' ? setting.sections[name] : setting.sections
+        return within(of, parent, section === undefined ? own : { ...own, section, place: parent })
+      })
+      return [...row, ...variants]
+    }
   }
 }
 
-function printSection({ title, about, paths }: Section, all: readonly Described[]): string {
-  const entries = all
-    .flatMap(({ path, setting }) => {
-      const match = paths.exec(path)
-      return match ? [entryOf(path, match.groups?.name, setting)] : []
-    })
-    .toSorted((a, b) => Number(a.place !== '') - Number(b.place !== ''))
+function printSection(title: string, about: string, all: readonly Described[]): string {
+  const entries = all.map(entryOf).toSorted((a, b) => Number(a.place !== '') - Number(b.place !== ''))
   const places = new Set(entries.map(({ place }) => place).filter((place) => place !== ''))
   const lines = [...Map.groupBy(entries, ({ name }) => name).values()].flatMap((named) => {
     const rows = Map.groupBy(named, ({ value, help }) => `${value}\n${help}`)
@@ -89,13 +107,13 @@ function printSection({ title, about, paths }: Section, all: readonly Described[
   return `### ${title}\n\n${about}${placesLine(places)}\n\n${head}\n${lines.join('\n')}`
 }
 
-function entryOf(path: string, name: string | undefined, setting: Setting): Entry {
+function entryOf({ path, place, setting }: Described): Entry {
   const preset = setting.type === 'leaf' ? setting.default : undefined
   const hasMinimum = setting.type === 'list' && (setting.minItems ?? 0) > 0
   const required = preset === undefined && !setting.optional && (setting.type !== 'list' || hasMinimum)
   return {
-    name: name ?? withoutVariants(path),
-    place: name === undefined ? '' : path.slice(0, path.length - name.length - 1),
+    name: withoutVariants(place === '' ? path : path.slice(place.length + 1)),
+    place,
     value: kindOf(setting),
     preset: preset === undefined ? (required ? '**required**' : '–') : `\`${preset}\``,
     help: setting.help,
@@ -103,7 +121,7 @@ function entryOf(path: string, name: string | undefined, setting: Setting): Entr
 }
 
 /** The kind of value, short: the page explains times, sizes, paths and pointers once. */
-function kindOf(setting: Setting): string {
+function kindOf(setting: Printed): string {
   switch (setting.type) {
     case 'leaf':
       return `${setting.expected.replace(/, such as .*| with its unit: .*|, relative to .*/, '').replace(/^an? /, '')}${setting.secret ? ', secret' : ''}`
@@ -111,8 +129,6 @@ function kindOf(setting: Setting): string {
       return 'any JSON, as YAML'
     case 'list':
       return setting.of.type === 'leaf' ? `list of: ${kindOf(setting.of)}` : 'list'
-    case 'group':
-      return 'group'
     case 'variants':
       return `one of ${Object.keys(setting.variants)
         .map((name) => `\`${name}\``)

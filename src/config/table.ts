@@ -5,7 +5,7 @@ import { group, list, type ValueOf } from '../runtime/setting.ts'
 import { operator } from '../settings/operator.ts'
 import { platform } from '../settings/platform.ts'
 
-const log = group('The log, on standard output.', {
+const log = group('Log', {
   level: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
     help: 'The lowest level that is logged; info logs one line per attempt.',
     default: 'info',
@@ -18,11 +18,12 @@ const acceptRisks = list(
     help: 'A risk: admin_on_public_address, clear_text_to_other_hosts, example_keys, shared_keys or weak_keys.',
   }),
   {
+    section: 'Accepted risks',
     help: 'Accepted risks. A risk that is not listed is an error; `bellwire doctor` warns of each listed one.',
   },
 )
 
-export const table = group('The configuration of Bellwire.', { operator, platform, log, accept_risks: acceptRisks })
+export const table = group('', { operator, platform, log, accept_risks: acceptRisks })
 
 export type Config = ValueOf<typeof table>
 export type OperatorConfig = NonNullable<Config['operator']>

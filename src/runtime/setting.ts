@@ -6,6 +6,8 @@ import type { Json } from './json.ts'
 interface Named {
   /** The name of the option of the library, if optionName() does not find it. */
   readonly option?: string
+  /** The title of its section in docs/settings.md. Default: that of the setting around it. */
+  readonly section?: string
 }
 
 /** One value. In YAML and in the environment it is a text; `parse` converts it. */
@@ -63,7 +65,6 @@ export type Settings = Readonly<Record<string, Setting>>
 export interface Group<Of extends Settings> extends Named {
   readonly type: 'group'
   readonly settings: Of
-  readonly help: string
   readonly optional?: true
   readonly remedy?: string
 }
@@ -75,6 +76,8 @@ export interface Group<Of extends Settings> extends Named {
 export interface Variants<Of extends Readonly<Record<string, Settings>>> extends Named {
   readonly type: 'variants'
   readonly variants: Of
+  /** The sections of the settings of the variants, or one for all. Default: `section`. */
+  readonly sections?: string | Readonly<Record<string, string>>
   readonly help: string
   readonly optional?: true
   readonly remedy?: string
@@ -137,16 +140,13 @@ export function list<Of extends Setting, const O extends Omit<List<Of>, 'type' |
 ): List<Of> & O {
   return { type: 'list', of, ...options }
 }
-export function group<Of extends Settings>(help: string, settings: Of): Group<Of>
-export function group<Of extends Settings, const O extends Options>(
-  help: string,
-  settings: Of,
-  options: O,
-): Group<Of> & O
-export function group(help: string, settings: Settings, options?: Options): Group<Settings> {
-  return { type: 'group', help, settings, ...options }
+/** @param section the title of the section in docs/settings.md; '': that of the setting around it */
+export function group<Of extends Settings>(section: string, settings: Of): Group<Of>
+export function group<Of extends Settings, const O extends Options>(section: string, of: Of, options: O): Group<Of> & O
+export function group(section: string, settings: Settings, options?: Options): Group<Settings> {
+  return { type: 'group', settings, ...(section !== '' && { section }), ...options }
 }
-type Options = Omit<Group<Settings>, 'type' | 'settings' | 'help'>
+type Options = Omit<Group<Settings>, 'type' | 'settings' | 'section'>
 
 /** A list of groups. */
 export function rows<Of extends Settings>(help: string, of: Of): List<Group<Of>>

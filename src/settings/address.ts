@@ -35,21 +35,38 @@ export const authRemedy =
 /** The connection to an address. */
 export const connectionSettings = {
   proxy: proxyUrl({
+    section: 'Calls to other systems',
     help: 'An HTTP proxy for these calls; https addresses are called through it with CONNECT. Default: direct connections.',
     optional: true,
     secret: true,
   }),
-  ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
+  ca: path({
+    section: 'Calls to other systems',
+    help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
+    optional: true,
+  }),
   client_certificate: path({
+    section: 'Calls to other systems',
     help: 'A PEM file with the certificate that authenticates us to the server (mutual TLS).',
     optional: true,
   }),
-  client_key: path({ help: 'A PEM file with the key of that certificate.', optional: true, secretFile: true }),
+  client_key: path({
+    section: 'Calls to other systems',
+    help: 'A PEM file with the key of that certificate.',
+    optional: true,
+    secretFile: true,
+  }),
 } satisfies Settings
 
 export const addressSettings = {
   auth: variants(
-    { help: 'The authentication of the calls, in addition to an API key.', remedy: authRemedy, optional: true },
+    {
+      section: 'Calls to other systems',
+      sections: 'Calls to other systems: authentication',
+      help: 'The authentication of the calls, in addition to an API key.',
+      remedy: authRemedy,
+      optional: true,
+    },
     authVariants,
   ),
   ...connectionSettings,

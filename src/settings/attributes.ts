@@ -8,29 +8,32 @@ import { moduleOf, suppressionRules } from './shared.ts'
 
 const brands = list(brand({ help: 'A brand.' }), {
   help: 'The brands that this source covers. Default: all brands of operator.keys.',
+  section: 'User attributes',
   optional: true,
   minItems: 1,
 })
 
 const query = (help: string) => text({ help, optional: true })
 
-const queries = group(
-  'One query per field; it selects the ids of the users for whom the field is true. :brand is the brand.',
-  {
-    blocked: query('Selects the ids of blocked users. The parameter :brand is the brand.'),
-    excluded: query('Selects the ids of self-excluded users.'),
-    active: query('Selects the ids of active users.'),
-    consent_email: query('Selects the ids of users who consented to e-mail.'),
-    consent_sms: query('Selects the ids of users who consented to SMS.'),
-    consent_telephone: query('Selects the ids of users who consented to telephone calls.'),
-    consent_post_mail: query('Selects the ids of users who consented to postal mail.'),
-    consent_site_notification: query('Selects the ids of users who consented to on-site notifications.'),
-    consent_push_notification: query('Selects the ids of users who consented to push notifications.'),
-  },
-)
+const queries = group('', {
+  blocked: query('Selects the ids of blocked users. The parameter :brand is the brand.'),
+  excluded: query('Selects the ids of self-excluded users.'),
+  active: query('Selects the ids of active users.'),
+  consent_email: query('Selects the ids of users who consented to e-mail.'),
+  consent_sms: query('Selects the ids of users who consented to SMS.'),
+  consent_telephone: query('Selects the ids of users who consented to telephone calls.'),
+  consent_post_mail: query('Selects the ids of users who consented to postal mail.'),
+  consent_site_notification: query('Selects the ids of users who consented to on-site notifications.'),
+  consent_push_notification: query('Selects the ids of users who consented to push notifications.'),
+})
 
 const source = variants(
   {
+    sections: {
+      file: 'User attributes: a file',
+      sql: 'User attributes: your database',
+      http: 'User attributes: your endpoint',
+    },
     help: 'One source.',
     remedy: 'write {file: ./users.csv}, {sql: postgres://…, queries: …}, {http: https://…}, or {module: ./mine.ts}',
   },
@@ -67,10 +70,12 @@ const source = variants(
 
 export const attributeSettings = {
   attributes: list(source, {
+    section: 'User attributes',
     help: 'Sources of user attributes: blocked, excluded, active, consents. Suppression and reconciliation both read them.',
   }),
   suppression: variants(
     {
+      section: 'Suppression',
       help: 'Whether messages to blocked, excluded and unconsented users are suppressed. Default: the sources under operator.attributes decide.',
       remedy: 'list sources under operator.attributes, or write suppression: none to send to all users',
       optional: true,

@@ -18,7 +18,11 @@ export const kafkaAccess = {
 /** @param defaultName the default name of the queue or topic, for the description */
 export function consumedFrom(defaultName: string, prefetch: string, help: string) {
   return variants(
-    { help, remedy: 'write from: {amqp: amqp://…} or {kafka: [host:port]}' },
+    {
+      sections: { amqp: 'AMQP', kafka: 'Kafka' },
+      help,
+      remedy: 'write from: {amqp: amqp://…} or {kafka: [host:port]}',
+    },
     {
       amqp: {
         amqp: amqp({ help: 'The message-queue broker (AMQP 0-9-1).', secret: true, option: 'url' }),

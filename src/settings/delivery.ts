@@ -14,7 +14,7 @@ const module = moduleOf('provider')
 
 export const pushProvider = (help: string) =>
   variants(
-    { help, optional: true },
+    { help, optional: true, section: 'Push messages', sections: { http: 'Any other provider over HTTP' } },
     {
       devices: { devices },
       recording,
@@ -23,10 +23,11 @@ export const pushProvider = (help: string) =>
     },
   )
 
-export const siteProvider = (help: string) => variants({ help, optional: true }, { inbox: {}, module })
+export const siteProvider = (help: string) =>
+  variants({ help, optional: true, section: 'On-site messages' }, { inbox: {}, module })
 
 export const app = group(
-  "The API for the operator's own pages and apps.",
+  'Your pages and apps',
   {
     secrets: list(longKey({ help: 'A secret.' }), {
       help: 'Secrets of subscriber tokens: the first one signs, all of them verify.',
@@ -42,7 +43,7 @@ export const app = group(
   { optional: true },
 )
 
-export const content = group('JSON Pointers to the content within a request element.', {
+export const content = group('Content of a message', {
   title: pointer({ help: 'The title.', default: '/title' }),
   body: pointer({ help: 'The text.', default: '/body' }),
   image_url: pointer({ help: 'The URL of an image.', default: '/image_url', option: 'image_url' }),
@@ -85,12 +86,13 @@ export type ContentConfig = ValueOf<typeof content>
 
 /** platform.own: delivery without an operator. */
 export const own = group(
-  'Delivery without an operator, for the lanes with `to: own`.',
+  'Delivery without an operator',
   {
     push: pushProvider('The provider of push messages. Default: none.'),
     site: siteProvider('The provider of on-site messages. Default: none.'),
     suppression: variants(
       {
+        sections: 'Delivery without an operator: suppression',
         help: "Whether messages to blocked, excluded and unconsented users are suppressed. Default: by the CRM's attributes.",
         remedy: 'write suppression: {provider: crm}, or suppression: none to send to all users',
         optional: true,
@@ -103,9 +105,9 @@ export const own = group(
       },
     ),
     app,
-    status: group('Reports of browsers and providers about the messages.', receiptSettings),
+    status: group('', receiptSettings),
     content,
-    limits: group('Limits on the calls of the providers.', providerLimits),
+    limits: group('', providerLimits),
   },
   { optional: true },
 )

@@ -28,6 +28,7 @@ export const publish = rows(
     brand: brand({ help: 'The brand whose links and unlinks are published.' }),
     to: variants(
       {
+        sections: { rest: 'Device links over REST', amqp: 'AMQP', kafka: 'Kafka' },
         help: 'The channel over which the platform receives links and unlinks.',
         remedy:
           'write to: {rest: https://…, api_key: …}, {amqp: amqp://…} or {kafka: [host:port]}, as agreed with the platform',
@@ -56,7 +57,7 @@ export const publish = rows(
       optional: true,
     }),
     timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
-    retry: group('Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.', {
+    retry: group('Retries', {
       first: duration({
         help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
         default: '1s',
@@ -64,6 +65,7 @@ export const publish = rows(
       most: duration({ help: 'The longest backoff.', default: '5min' }),
     }),
   },
+  { section: 'Publishing device links' },
 )
 export type PublishConfig = ValueOf<typeof publish>[number]
 
@@ -78,5 +80,6 @@ export const deviceLinks = rows(
       { optional: true, minItems: 1 },
     ),
   },
+  { section: 'Consuming device links' },
 )
 export type DeviceLinksConfig = ValueOf<typeof deviceLinks>[number]

@@ -27,6 +27,7 @@ const services = {
 function service<Own extends Settings>(own: Own) {
   const brands = list(brand({ help: 'A brand.' }), {
     help: 'The brands whose devices it reaches, if each brand has its own credential. Default: all.',
+    section: 'Every push service',
     optional: true,
     minItems: 1,
   })
@@ -66,29 +67,41 @@ const presentation = rows(
     icon: text({ help: 'Android: a drawable resource. Web Push: an address.', optional: true }),
     url: text({ help: 'The address that a click opens, for a message without `url`.', optional: true }),
   },
+  { section: 'Presentation on devices' },
 )
 
-export const devices = group('Sends each push message to all devices of its user.', {
+export const devices = group('Push to devices', {
   source: variants(
     {
+      sections: { sql: 'Device source: your database', http: 'Device source: your endpoint' },
       help: 'The source of the devices of users, read before every delivery. Default: the built-in registry, filled by links from apps and services.',
       optional: true,
       remedy: 'write source: registry, {sql: "select …", database: …}, {http: https://…} or {module: ./mine.ts}',
     },
     deviceSources,
   ),
-  services: list(variants({ help: 'A push service with one credential.', remedy: 'see docs/push.md' }, services), {
-    help: 'Push services. The first service in the list that reaches a device sends to it. Each has its own concurrency limit, pauses and alerts.',
-    minItems: 1,
-    remedy: 'write services: [{provider: fcm, credentials: …}], or another service of docs/push.md',
-  }),
+  services: list(
+    variants(
+      {
+        help: 'A push service with one credential.',
+        sections: { fcm: 'FCM', apns: 'APNs', 'web-push': 'Web Push', http: 'Any other provider over HTTP' },
+        remedy: 'see docs/push.md',
+      },
+      services,
+    ),
+    {
+      help: 'Push services. The first service in the list that reaches a device sends to it. Each has its own concurrency limit, pauses and alerts.',
+      minItems: 1,
+      remedy: 'write services: [{provider: fcm, credentials: …}], or another service of docs/push.md',
+    },
+  ),
   presentation,
   lifetime: duration({
     help: 'Time to live of a message, from its first attempt. A message that is older is not shown.',
     default: '24h',
   }),
   unregistered_targets: group(
-    'The kind assumed for device tokens that a message names and that were never linked. Default: such messages are refused.',
+    '',
     {
       kind: deviceKind({ help: 'The kind assumed for such a token.' }),
       app: text({ help: 'Its app: a bundle id or a package name.', optional: true }),
@@ -96,19 +109,16 @@ export const devices = group('Sends each push message to all devices of its user
     },
     { optional: true },
   ),
-  removals: group(
-    'Dead devices are unlinked automatically. If implausibly many are reported dead, unlinking stops until someone confirms it.',
-    {
-      devices: integer(0, 1_000_000, {
-        help: 'This many removals within the window are always allowed.',
-        default: '100',
-      }),
-      percent: integer(0, 100, {
-        help: "Above `devices`, removals continue only while they are at most this share of the credential's sends, in percent.",
-        default: '10',
-      }),
-    },
-  ),
+  removals: group('', {
+    devices: integer(0, 1_000_000, {
+      help: 'This many removals within the window are always allowed.',
+      default: '100',
+    }),
+    percent: integer(0, 100, {
+      help: "Above `devices`, removals continue only while they are at most this share of the credential's sends, in percent.",
+      default: '10',
+    }),
+  }),
 })
 
 export type DevicesConfig = ValueOf<typeof devices>

@@ -26,5 +26,6 @@ export const intake = rows(
       minItems: 1,
     }),
   },
+  { section: 'Records from brokers' },
 )
 export type IntakeConfig = ValueOf<typeof intake>[number]

@@ -10,10 +10,11 @@ import { accessKeys, listening, requestBodies } from './shared.ts'
 import { statusSettings } from './status.ts'
 
 export const operator = group(
-  'The API that an operator hosts.',
+  'Server',
   {
     ...listening('7001', '7101'),
     store: store({
+      section: 'Store',
       help: 'The database for messages, outcomes and the inbox. It must not be the database of the platform.',
       default: 'sqlite:operator.db',
     }),
@@ -28,7 +29,7 @@ export const operator = group(
           remedy: "write brands: ['1'], with the brand_id that the platform sends",
         }),
         rate: group(
-          'The rate that was agreed with the platform. Further messages are answered as fatal, with Retry-After.',
+          '',
           {
             per_second: integer(1, 10_000_000, {
               help: 'The most messages of the key in a second, in each operator process. Default: no limit.',
@@ -42,7 +43,11 @@ export const operator = group(
           { optional: true },
         ),
       },
-      { minItems: 1, remedy: 'the platform needs a key to call this API: add one under keys' },
+      {
+        minItems: 1,
+        remedy: 'the platform needs a key to call this API: add one under keys',
+        section: 'Keys of the platform',
+      },
     ),
     admin_keys: accessKeys('The API keys for /admin, for your own services.'),
     push: pushProvider('The provider for push messages. Default: none; the push endpoints answer 503.'),
@@ -54,17 +59,19 @@ export const operator = group(
     status: statusSettings,
     content,
     keep: duration({
+      section: 'Store',
       help: 'How long messages and notifications are kept. It must be longer than any retry.',
       default: '90d',
       option: 'keptMs',
     }),
     keep_contents: duration({
+      section: 'Store',
       help: 'How long request bodies, attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
       default: '14d',
       option: 'contentsKeptMs',
     }),
-    limits: group('Limits on requests and on concurrent work.', {
-      body: size({ help: 'The largest request body.', default: '16MiB' }),
+    limits: group('Work in progress', {
+      body: size({ section: 'Request bodies', help: 'The largest request body.', default: '16MiB' }),
       ...requestBodies,
       batch: integer(1, 100_000, {
         help: 'The most messages in one batch; the excess is fatal.',

@@ -21,6 +21,7 @@ export const laneSettings = {
   to: variants(
     {
       help: 'The provider that delivers its messages.',
+      sections: { 'operator-api': 'Calls to an operator' },
       remedy: 'write to: {provider: operator-api, url: …, api_key: …}, to: own, or to: {module: ./mine.ts}',
     },
     {
@@ -54,7 +55,7 @@ export const laneSettings = {
   }),
   timeout: duration({ help: 'Timeout of one request.', default: '30s' }),
   failed_actions: yesNo({ help: 'Keep failed messages in Failed Actions; false: only count.', default: 'true' }),
-  expires: group('The time after which a message is not sent.', {
+  expires: group('A lane: expiry', {
     at: pointer({
       help: 'The position of the expiry in a record: a date and time with its zone, or the seconds since 1970.',
       default: '/expires_at',
@@ -64,7 +65,7 @@ export const laneSettings = {
       optional: true,
     }),
   }),
-  transactional: group('The messages that are sent before all others of the lane. One of these conditions is enough.', {
+  transactional: group('A lane: transactional messages', {
     at: pointer({
       help: 'The position of the priority in a record, which is then `transactional`.',
       default: '/priority',
@@ -72,7 +73,7 @@ export const laneSettings = {
     activities: list(text({ help: 'An activity_id.' }), { help: 'The activities (activity_id).' }),
     keys: list(text({ help: 'The name of an API key.' }), { help: 'The names of the API keys that enqueue.' }),
   }),
-  status: group('The delivery statuses that the operator reports.', {
+  status: group('Delivery status of a lane', {
     webhook_secrets: list(webhookSecret({ help: 'A secret of the Standard Webhooks scheme.' }), {
       option: 'secrets',
       help: 'The secrets with which the operator signs its calls; two during a rotation. Lanes of the same operator may have the same secrets. Never give two operators the same.',
@@ -82,7 +83,7 @@ export const laneSettings = {
       optional: true,
     }),
   }),
-  retry: group('Backoff of fatal messages.', {
+  retry: group('Retries', {
     first: duration({
       help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
       default: '1s',
@@ -96,10 +97,11 @@ export const laneSettings = {
 }
 
 export const platform = group(
-  'The engine that calls operators.',
+  'Server',
   {
     ...listening('7002', '7102'),
     store: store({
+      section: 'Store',
       help: 'The database for the queue and Failed Actions. It must not be the database of the operator.',
       default: 'sqlite:platform.db',
     }),
@@ -108,17 +110,23 @@ export const platform = group(
     intake,
     device_links: deviceLinks,
     devices_per_user: devicesPerUser,
-    lanes: rows('The lanes: one for each brand and channel.', laneSettings),
+    lanes: rows('The lanes: one for each brand and channel.', laneSettings, { section: 'Lanes' }),
     own,
     reconciliation,
-    body: size({ help: 'The largest JSON request body. NDJSON has no limit.', default: '16MiB' }),
+    body: size({
+      section: 'Request bodies',
+      help: 'The largest JSON request body. NDJSON has no limit.',
+      default: '16MiB',
+    }),
     ...requestBodies,
     keep: duration({
+      section: 'Store',
       help: 'How long settled messages are kept. It must be longer than any retry or replay.',
       default: '90d',
       option: 'keptMs',
     }),
     keep_contents: duration({
+      section: 'Store',
       help: 'How long attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
       default: '14d',
       option: 'contentsKeptMs',

@@ -17,8 +17,8 @@ import {
 import { group, list, rows, type Settings } from '../runtime/setting.ts'
 
 export const moduleOf = (exported: string) => ({
-  module: path({ help: 'Your own file, JavaScript or TypeScript.' }),
-  name: text({ help: 'The name of the export.', default: exported }),
+  module: path({ help: 'Your own file, JavaScript or TypeScript.', section: 'Your own modules' }),
+  name: text({ help: 'The name of the export.', default: exported, section: 'Your own modules' }),
 })
 
 /** operator.suppression and platform.own.suppression. */
@@ -33,7 +33,7 @@ export const suppressionRules = {
       minItems: 1,
     },
   ),
-  exempt: group('Service messages, such as a login code: only blocked and excluded suppress them.', {
+  exempt: group('', {
     activities: list(text({ help: 'An activity_id.' }), {
       help: 'The activities (activity_id) of service messages.',
     }),
@@ -54,7 +54,7 @@ export const listening = (port: string, adminPort: string) => ({
     optional: true,
   }),
   admin: group(
-    'A separate address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json.',
+    '',
     {
       host: text({
         help: 'The address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin`, the main port serves them.',
@@ -80,6 +80,7 @@ export const listening = (port: string, adminPort: string) => ({
 
 export const requestBodies = {
   bodies: size({
+    section: 'Request bodies',
     help: 'The most memory for request bodies; further requests are answered 503 with Retry-After. Raise it if legitimate callers reach it.',
     default: '256MiB',
     option: 'bodyBytesInFlight',
@@ -87,40 +88,48 @@ export const requestBodies = {
 }
 
 /** Settings for a stand-in of a push service. */
-export const testing = <Of extends Settings>(settings: Of) =>
-  group('For tests: a stand-in instead of the push service.', settings)
+export const testing = <Of extends Settings>(settings: Of) => group('', settings)
 
 /** The rate of a push service. */
 export const perSecond = integer(1, 1_000_000, {
+  section: 'Every push service',
   help: 'The most sends in a second, in each operator process. Default: no limit, until the service refuses a send for its quota.',
   optional: true,
 })
 
 /** The HTTP proxy of a push service. */
-export const proxyOf = (help: string) => proxyUrl({ help, optional: true, secret: true })
+export const proxyOf = (help: string) =>
+  proxyUrl({ section: 'Calls to other systems', help, optional: true, secret: true })
 
 export const accessKeys = (help: string) =>
-  rows(help, {
-    name: text({ help: 'The name of the key, for logs.' }),
-    key: key({ help: 'The key, sent as X-Api-Key.' }),
-    scopes: list(oneOf(['enqueue', 'read', 'manage', 'devices', 'tokens'], { help: 'A scope.' }), {
-      help: 'The scopes of the key: enqueue, read, manage, devices (link and unlink), tokens (issue subscriber tokens).',
-      minItems: 1,
-      remedy: "write scopes: ['read'], or the scopes that it needs: enqueue, read, manage, devices, tokens",
+  list(
+    group('Keys for administration', {
+      name: text({ help: 'The name of the key, for logs.' }),
+      key: key({ help: 'The key, sent as X-Api-Key.' }),
+      scopes: list(oneOf(['enqueue', 'read', 'manage', 'devices', 'tokens'], { help: 'A scope.' }), {
+        help: 'The scopes of the key: enqueue, read, manage, devices (link and unlink), tokens (issue subscriber tokens).',
+        minItems: 1,
+        remedy: "write scopes: ['read'], or the scopes that it needs: enqueue, read, manage, devices, tokens",
+      }),
+      brands: list(brand({ help: 'A brand.' }), {
+        help: 'The brands that the key may access. Default: all.',
+        optional: true,
+        minItems: 1,
+      }),
     }),
-    brands: list(brand({ help: 'A brand.' }), {
-      help: 'The brands that the key may access. Default: all.',
-      optional: true,
-      minItems: 1,
-    }),
-  })
+    { help, section: 'Keys for administration' },
+  )
 
-export const stores = rows('Further databases, each with a part of the brands.', {
-  number: integer(1, 99, {
-    help: 'The number of the store, which is never changed: the numbers of its messages begin with it.',
-  }),
-  url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.' }),
-  brands: list(brand({ help: 'A brand.' }), {
-    help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
-  }),
-})
+export const stores = rows(
+  'Further databases, each with a part of the brands.',
+  {
+    number: integer(1, 99, {
+      help: 'The number of the store, which is never changed: the numbers of its messages begin with it.',
+    }),
+    url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.' }),
+    brands: list(brand({ help: 'A brand.' }), {
+      help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
+    }),
+  },
+  { section: 'Several databases' },
+)

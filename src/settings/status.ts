@@ -33,29 +33,33 @@ export const receiptSettings = {
     sendsTokens: true,
     optional: true,
   }),
-  receipts_from: rows('The providers that report delivery statuses.', {
-    name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
-    header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
-    secret: receiptSecret({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
-    events: pointer({
-      help: 'The list of events in the body. Default: the body, which is one event or a list.',
-      optional: true,
-    }),
-    id: pointer({ help: 'The push_id in an event.', default: '/push_id' }),
-    time: pointer({
-      help: 'The time of an event: RFC 3339, or seconds since 1970. Default: the time of receipt.',
-      optional: true,
-    }),
-    rules: rows(
-      'The rules that map events to statuses.',
-      {
-        at: pointer({ help: 'A value of the event.' }),
-        equals: text({ help: 'The value, as text.' }),
-        status: oneOf(messageStatuses, { help: 'The status.' }),
-      },
-      { minItems: 1, remedy: 'write rules: [{at: /event, equals: opened, status: opened}]' },
-    ),
-  }),
+  receipts_from: rows(
+    'The providers that report delivery statuses.',
+    {
+      name: pathPart({ help: 'The last part of the address: the provider calls POST /receipts/NAME.' }),
+      header: text({ help: 'The header that authenticates the provider.', default: 'authorization' }),
+      secret: receiptSecret({ help: 'The whole value of the header, such as "Bearer …".', secret: true }),
+      events: pointer({
+        help: 'The list of events in the body. Default: the body, which is one event or a list.',
+        optional: true,
+      }),
+      id: pointer({ help: 'The push_id in an event.', default: '/push_id' }),
+      time: pointer({
+        help: 'The time of an event: RFC 3339, or seconds since 1970. Default: the time of receipt.',
+        optional: true,
+      }),
+      rules: rows(
+        'The rules that map events to statuses.',
+        {
+          at: pointer({ help: 'A value of the event.' }),
+          equals: text({ help: 'The value, as text.' }),
+          status: oneOf(messageStatuses, { help: 'The status.' }),
+        },
+        { minItems: 1, remedy: 'write rules: [{at: /event, equals: opened, status: opened}]' },
+      ),
+    },
+    { section: 'Delivery status: receipts of providers' },
+  ),
 }
 
 /** The webhook of the interface. */
@@ -83,7 +87,7 @@ export const webhookSettings = {
 }
 
 export const statusSettings = group(
-  'Records the delivery statuses of messages, with their meta, and returns them to the platform. Default: none are recorded.',
+  'Delivery status',
   {
     polling: yesNo({
       help: 'Whether the platform can read statuses at GET /messages/status, with its API key.',
@@ -94,6 +98,11 @@ export const statusSettings = group(
       brand: brand({ help: 'The brand whose statuses are sent.' }),
       to: variants(
         {
+          sections: {
+            webhook: 'Delivery status: webhook',
+            template: 'Delivery status: calls of another form',
+            callback: "Delivery status: the vendor's callback",
+          },
           help: 'The webhook of the platform.',
           remedy:
             'write to: {webhook: https://…, secrets: [whsec_…]}, or to: {template: https://…, body: …}, as agreed with the platform',
@@ -134,7 +143,12 @@ export const statusSettings = group(
               option: 'url',
             }),
             auth: variants(
-              { help: 'The authentication of the calls, as agreed with the platform.', remedy: authRemedy },
+              {
+                section: 'Calls to other systems',
+                sections: 'Calls to other systems: authentication',
+                help: 'The authentication of the calls, as agreed with the platform.',
+                remedy: authRemedy,
+              },
               authVariants,
             ),
             ...connectionSettings,
@@ -143,16 +157,13 @@ export const statusSettings = group(
         },
       ),
       timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
-      retry: group(
-        'Backoff. A failed call is retried until it succeeds; only the statuses 400, 413 and 422 are final.',
-        {
-          first: duration({
-            help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
-            default: '1s',
-          }),
-          most: duration({ help: 'The longest backoff.', default: '5min' }),
-        },
-      ),
+      retry: group('Retries', {
+        first: duration({
+          help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
+          default: '1s',
+        }),
+        most: duration({ help: 'The longest backoff.', default: '5min' }),
+      }),
     }),
   },
   { optional: true },

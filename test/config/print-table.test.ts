@@ -29,7 +29,8 @@ test('every section has a sentence and a table; every setting a value, a default
 
 test('a setting that belongs to no section is named', () => {
   const setting = { type: 'json', help: 'New.' } as const
-  assert.throws(() => settingsTables([{ path: 'operator.new', setting }]), /operator\.new belongs to no section/)
+  const described = { path: 'operator.new', place: 'operator', section: 'News', setting }
+  assert.throws(() => settingsTables([described]), /operator\.new belongs to no section/)
 })
 
 test('a place is named where places differ', () => {

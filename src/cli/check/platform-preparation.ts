@@ -10,7 +10,7 @@ import { sendFeatures } from './send-features.ts'
 
 const optional = { optional: true } as const
 
-export const platformPreparationTable = group('The preparation of a check.', {
+export const platformPreparationTable = group('', {
   host: text({ default: '127.0.0.1', help: 'The address at which the platform reaches this command.' }),
   port: integer(0, 65_535, { default: '4850', help: 'The port. 0 chooses a free one.' }),
   key_file: path({ ...optional, help: 'A file with the API key that the platform is configured with.' }),

@@ -10,7 +10,7 @@ import { agreements, type MapOf, messageMembers, readTable } from './read-table.
 
 const optional = { optional: true } as const
 
-export const preparationTable = group('The preparation of a check.', {
+export const preparationTable = group('', {
   url: url({ ...optional, help: 'The base URL of the operator, without /channels.' }),
   key_file: path({ ...optional, help: 'A file with the API key that the operator issued.' }),
   profile: path({
@@ -19,7 +19,7 @@ export const preparationTable = group('The preparation of a check.', {
   }),
   brand: brand({ ...optional, help: 'The brand_id of all messages. Default: 1.' }),
   users: group(
-    'The users to whom messages are sent. No other user is messaged.',
+    '',
     {
       normal: text({ ...optional, help: 'A user who can receive messages on all channels.' }),
       blocked: text({ ...optional, help: 'A user who must not receive messages.' }),

@@ -29,6 +29,7 @@ export const apnsSettings = {
   ca: connectionSettings.ca,
   per_second: perSecond,
   concurrency: integer(1, 10_000, {
+    section: 'Every push service',
     help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
     default: '1000',
   }),

@@ -16,6 +16,8 @@ const secretText = (help: string) => text({ help, secret: true })
 
 export const httpAuth = variants(
   {
+    section: 'Calls to other systems',
+    sections: 'Calls to other systems: authentication',
     help: 'The authentication of the calls.',
     remedy: `${authRemedy}, {standard_webhooks: whsec_…} or none`,
     optional: true,
@@ -33,8 +35,8 @@ export const httpAuth = variants(
   },
 )
 
-export const httpRule = group('One rule.', {
-  when: group('The conditions of the rule; all of them must hold.', {
+export const httpRule = group('HTTP provider: rules', {
+  when: group('', {
     status: list(text({ help: 'A status.' }), {
       help: 'The HTTP status: 404, 4xx, or a list.',
       optional: true,
@@ -84,6 +86,7 @@ export const httpSettings = {
   }),
   per_second: perSecond,
   concurrency: integer(1, 10_000, {
+    section: 'Every push service',
     help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
     default: '64',
   }),

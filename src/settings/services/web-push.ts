@@ -43,10 +43,15 @@ export const webPushSettings = {
   }),
   per_second: perSecond,
   concurrency: integer(1, 10_000, {
+    section: 'Every push service',
     help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
     default: '100',
   }),
-  ca: path({ help: 'A PEM file of CA certificates, used instead of the certificates of the system.', optional: true }),
+  ca: path({
+    section: 'Calls to other systems',
+    help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
+    optional: true,
+  }),
   proxy: proxyOf(
     'An HTTP proxy. The services are called through it, with CONNECT. The proxy resolves their hosts, so it must refuse internal addresses. Default: direct connections.',
   ),
