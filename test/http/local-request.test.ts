@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
 import type { Clients } from '../../src/demo/clients.ts'
@@ -8,7 +8,7 @@ import { startPageServer } from '../../src/demo/page-server.ts'
 import type { Phones } from '../../src/demo/phones.ts'
 import { createRecords } from '../../src/demo/records.ts'
 import { startFakeOperator } from '../../src/fake/fake-operator.ts'
-import { judgeLocalRequest } from '../../src/http/local-request.ts'
+import { isLocalRequest, judgeLocalRequest } from '../../src/http/local-request.ts'
 import { startStandIns } from '../../src/stand-ins/all.ts'
 import { startControl } from '../../src/stand-ins/control.ts'
 
@@ -112,6 +112,12 @@ test('a fake that listens on all addresses obeys no other address, whatever Host
   ] as const)
     assert.equal((await sendRequest(`http://${outside.address}:${port}`, method, path, headers, '{}')).status, 403)
   assert.equal((await sendRequest(`http://127.0.0.1:${port}`, 'GET', '/fake/arrivals', headers)).status, 200)
+})
+
+test('a request at an address that other machines reach is not local, whatever Host it sends', () => {
+  const isLocal = (localAddress: string): boolean =>
+    isLocalRequest({ socket: { localAddress, localPort: 80 }, headers: { host: 'localhost' } } as IncomingMessage)
+  assert.deepEqual([isLocal('127.0.0.1'), isLocal('192.0.2.2')], [true, false])
 })
 
 test('Host may omit port 80, and a request without Host is refused', () => {
