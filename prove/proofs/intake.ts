@@ -146,7 +146,10 @@ async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<
       async strike() {
         await cutDatabase()
         await sleep(awayMs)
+        // A process that still waits before its next attempt would not notice the next failure.
+        const stored = Promise.race(running.map((process) => process.waitFor('queue.enqueued')))
         database.restore()
+        await stored
       },
     },
     {
