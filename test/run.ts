@@ -17,7 +17,7 @@ const slowFiles = [
   'test/cli/*.test.ts',
 ]
 /** More than the machine has cores: a proof mostly waits. */
-const concurrency = 4
+const concurrency = 6
 
 // Much of the processor time of a test is the start of its processes: they strip the types of the source, and compile it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compile')
