@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { runProof } from '../../prove/harness/run-proof.ts'
 import { proofs } from '../../prove/list.ts'
 import { goService } from '../support/services/go.ts'
@@ -24,6 +24,8 @@ export async function runShard(number: number): Promise<void> {
   const listed = shards.flat()
   const names = [...(shards[number - 1] ?? [])]
   if (number === shards.length) names.push(...proofs.map(({ name }) => name).filter((name) => !listed.includes(name)))
+  // A failed proof may leave a server open, which would hold up the run.
+  after(() => setTimeout(() => process.exit(), 5_000).unref())
   for (const name of names) {
     const proof = proofs.find((each) => each.name === name)
     assert.ok(proof, `test/prove/shards.ts: there is no proof '${name}'`)
