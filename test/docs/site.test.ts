@@ -101,6 +101,23 @@ test('the JavaScript of docs/inbox.md signs a user in, lists notifications, foll
   inbox.stop()
 })
 
+// A compiler of JSX accepts each unknown attribute with a hyphen.
+test('the element has each attribute that the HTML, JSX and Vue blocks give it', async () => {
+  const element = await readFile(join(root, 'src/widget/element.ts'), 'utf8')
+  const [, properties = ''] = /static override readonly properties = \{\n([\s\S]*?)\n {2}\}/.exec(element) ?? []
+  const known = [...properties.matchAll(/^ +(\w+): \{(?: attribute: '([\w-]+)')?(?!.*attribute: false)/gm)].map(
+    ([, name, attribute]) => attribute ?? name,
+  )
+  const blocks = pages.flatMap((page) => fencedSnippets(page, 'html', 'jsx', 'vue'))
+  const given = blocks.flatMap(({ text }) =>
+    [...text.matchAll(/<bellwire-inbox ([^>]*)>/g)].flatMap(
+      ([, attributes = '']) => attributes.match(/[\w-]+(?==)/g) ?? [],
+    ),
+  )
+  assert.ok(given.length >= 8, given.join())
+  for (const name of given) assert.ok(known.includes(name), `${name}: ${known.join()}`)
+})
+
 test('the CSS of docs/inbox.md is valid, and it and the lists beside it have the properties and parts of the element', async () => {
   const css = only('css')
   assert.deepEqual((await transform(css, { loader: 'css' })).warnings, [])
