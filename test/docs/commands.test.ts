@@ -39,12 +39,12 @@ test('every shell command of README and docs does what its page says', async (t)
 
 /** The blocks that cannot run here, by their beginning, each with its reason. */
 const notRun: Readonly<Record<string, string>> = {
-  'npm ci && npm run demo': 'installs from the registry; test/demo runs the demo',
+  'npm ci && npm run demo': 'installs from the registry; test/e2e/demo.test.ts runs the demo',
   'npm ci && npm test': 'installs from the registry',
   'npm install bellwire': 'installs from the registry; test/package.test.ts installs the package',
   'npm install @opentelemetry': 'installs from the registry; test/cli/traces.test.ts has a collector',
   'npm run bench': 'takes minutes',
-  'bellwire platform move-brand': 'needs two PostgreSQL databases; test/brands moves brands',
+  'bellwire platform move-brand': 'needs two PostgreSQL databases; test/platform/stores moves brands',
 }
 
 /** README starts the servers that the other pages use. The last pages pause lanes and erase messages. */
