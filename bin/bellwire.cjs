@@ -28,8 +28,8 @@ process.once('beforeExit', () => {
 })
 
 // A checkout has the sources, the package has what was built from them.
-const source = join(__dirname, '../src/cli/main.ts')
-const cli = existsSync(source) ? source : join(__dirname, '../dist/cli/main.js')
+const source = join(__dirname, '../src/tools/cli/main.ts')
+const cli = existsSync(source) ? source : join(__dirname, '../dist/tools/cli/main.js')
 import(pathToFileURL(cli).href)
   .then(({ main }) => main(process.argv.slice(2)))
   .then((code) => {

@@ -1,8 +1,8 @@
 // The plans that a proof passes to its processes through environment variables.
 
-import type { OperatorLimits } from '../src/operator/options.ts'
-import type { LaneOptions } from '../src/platform/options.ts'
-import { postgresDefaults } from '../src/store/postgres-defaults.ts'
+import { postgresDefaults } from '../src/base/store/postgres-defaults.ts'
+import type { OperatorLimits } from '../src/sides/operator/options.ts'
+import type { LaneOptions } from '../src/sides/platform/options.ts'
 
 export interface OperatorPlan {
   readonly store: string

@@ -43,7 +43,7 @@ const published = [
   'bin/bellwire.cjs',
   'dist/**/*.d.ts',
   'dist/**/*.js',
-  'dist/demo/page/**/*.{css,html,js,svg}',
+  'dist/tools/demo/page/**/*.{css,html,js,svg}',
   'dist/openapi-{operator,platform}.json',
   'docs/*.md',
   'docs/check-report.schema.json',

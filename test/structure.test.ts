@@ -4,11 +4,18 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import test from 'node:test'
-import { commitOrder } from '../src/store/order.ts'
+import { commitOrder } from '../src/base/store/order.ts'
 
 const src = join(import.meta.dirname, '..', 'src')
 
-/** For each folder of src, the folders from which it may import. The suffix ':types' allows only `import type`. */
+/** The areas of src, from the ground up. Each imports only from those before it. */
+const areas = ['contract', 'base', 'subjects', 'sides', 'tools']
+
+/** @example withoutArea('base/queue/enqueue.ts') // 'queue/enqueue.ts' */
+const withoutArea = (file: string): string => file.replace(/^(base|subjects|sides|tools)\//, '')
+const folderOf = (file: string): string => withoutArea(file).split('/')[0] as string
+
+/** For each folder, the folders from which it may import. The suffix ':types' allows only `import type`. */
 const allowedImports: Record<string, readonly string[]> = {
   runtime: [],
   contract: [],
@@ -160,19 +167,30 @@ function findImports(inside = false): Import[] {
   const found: Import[] = []
   for (const file of globSync('**/*.ts', { cwd: src })) {
     const text = readFileSync(join(src, file), 'utf8')
-    const from = file.split('/')[0] as string
+    const from = folderOf(file)
     if (!inside && !file.includes('/')) continue // the package's entry points import from every folder
     for (const match of text.matchAll(
       /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'(\.[^']+)'|import\('(\.[^']+)'\)/gm,
     )) {
       const target = relative(src, join(src, dirname(file), (match[2] ?? match[3]) as string))
-      const to = target.split('/')[0] as string
+      const to = folderOf(target)
       if (inside || to !== from)
         found.push({ file, target, from, to, typeOnly: match[1] !== undefined, dynamic: match[3] !== undefined })
     }
   }
   return found
 }
+
+test('every area imports only from the areas below it', () => {
+  const areaOf = (file: string): number => areas.indexOf(file.split('/')[0] as string)
+  const upward = findImports(true).filter(({ file, target }) => areaOf(target) > areaOf(file) && file.includes('/'))
+  assert.deepEqual(
+    upward.map(({ file, target }) => `${file} → ${target}`),
+    [],
+  )
+  const found = new Set(globSync('*/**/*.ts', { cwd: src }).map((file) => file.split('/')[0] as string))
+  assert.deepEqual([...found].toSorted(), areas.toSorted())
+})
 
 test('every folder imports only from allowed folders', () => {
   const wrong = findImports().filter(({ from, to, typeOnly }) => {
@@ -186,7 +204,7 @@ test('every folder imports only from allowed folders', () => {
 })
 
 test('every folder of src is in the table of allowed imports', () => {
-  const folders = new Set(globSync('*/**/*.ts', { cwd: src }).map((file) => file.split('/')[0] as string))
+  const folders = new Set(globSync('*/**/*.ts', { cwd: src }).map(folderOf))
   assert.deepEqual(
     [...folders].filter((folder) => !(folder in allowedImports)),
     [],
@@ -209,15 +227,15 @@ test('no product code speaks HTTP/2 to a peer, except the client of our own', ()
   const undici = /^import (?!type )[^'"]*from 'undici'/m
   const found = globSync('**/*.ts', { cwd: src }).filter((file) => {
     const text = readFileSync(join(src, file), 'utf8')
-    return (http2.test(text) && !file.startsWith('stand-ins/')) || undici.test(text)
+    return (http2.test(text) && !file.startsWith('tools/stand-ins/')) || undici.test(text)
   })
-  assert.deepEqual(found, ['http-client/dispatcher.ts'])
+  assert.deepEqual(found, ['base/http-client/dispatcher.ts'])
 })
 
 /** The commands that only call a running side. */
 const clients = ['attributes', 'cancel', 'devices', 'erase', 'explain', 'failed', 'lanes', 'pause', 'reconcile']
   .concat('removals', 'send', 'status')
-  .map((name) => `cli/${name}.ts`)
+  .map((name) => `tools/cli/${name}.ts`)
 
 test('a command that calls /admin loads no code of a server or a database', () => {
   const loads = Map.groupBy(
@@ -231,7 +249,7 @@ test('a command that calls /admin loads no code of a server or a database', () =
     for (const { target } of loads.get(file) ?? []) follow(target)
   }
   clients.forEach(follow)
-  assert.ok(loaded.has('cli/calls.ts') && loaded.has('admin/requests.ts'))
+  assert.ok(loaded.has('tools/cli/calls.ts') && loaded.has('sides/admin/requests.ts'))
   const server = /^import (?!type )[^'"]*from '(?:fastify|pg|@fastify\/[^']*)'/m
   assert.deepEqual(
     [...loaded].filter((file) => server.test(readFileSync(join(src, file), 'utf8'))),
@@ -278,8 +296,8 @@ test('no duration is measured with clock.now(), because the clock may be set: cl
   const reckons = /clock\.now\(\) *[-+<>]|[-+<>]=? *clock\.now\(\)/
   const found = ['runtime', 'http', 'http2', 'queue', 'store', 'brands', 'brokers', 'providers', 'delivery', 'devices']
     .concat(['inbox', 'status', 'conversions', 'attributes', 'reconcile', 'admin', 'operator', 'platform'])
-    .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: src }))
-    .filter((file) => !(file in reckonsWithMoments))
+    .flatMap((folder) => globSync(`*/${folder}/**/*.ts`, { cwd: src }))
+    .filter((file) => !(withoutArea(file) in reckonsWithMoments))
     .flatMap((file) =>
       readFileSync(join(src, file), 'utf8')
         .split('\n')
@@ -295,7 +313,7 @@ test('each file that docs/contributing/architecture.md names exists', () => {
   const names = [...page.matchAll(/`([a-z0-9-]+\/[a-z0-9/*.-]+)`/g)].map((match) => match[1] as string)
   const files = names.filter((name) => !name.startsWith('test/'))
   assert.ok(files.length > 50, 'the files were found')
-  const missing = files.filter((name) => globSync([`${name}.ts`, name, `${name}/*.ts`], { cwd: src }).length === 0)
+  const missing = files.filter((name) => globSync([`{.,*}/${name}{,.ts,/*.ts}`], { cwd: src }).length === 0)
   assert.deepEqual(missing, [])
 })
 

@@ -1,13 +1,13 @@
 // Sends the bytes that our push services send, and does nothing else: a baseline of the push benchmarks.
 
 import { connect } from 'node:http2'
+import { createHttp2Client } from '../../src/base/http2/client.ts'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import type { Failed } from '../../src/contract/outcome.ts'
-import { createHttp2Client } from '../../src/http2/client.ts'
-import { apnsNotification, type Notification } from '../../src/providers/apns/notification.ts'
-import { createProviderTokens } from '../../src/providers/apns/provider-token.ts'
-import { createAccessTokens } from '../../src/providers/fcm/access-token.ts'
-import { fcmMessage } from '../../src/providers/fcm/message.ts'
-import { uuidv7 } from '../../src/runtime/ids.ts'
+import { apnsNotification, type Notification } from '../../src/subjects/providers/apns/notification.ts'
+import { createProviderTokens } from '../../src/subjects/providers/apns/provider-token.ts'
+import { createAccessTokens } from '../../src/subjects/providers/fcm/access-token.ts'
+import { fcmMessage } from '../../src/subjects/providers/fcm/message.ts'
 import { apnsTopic, makePush, type PushTarget, tokensOf } from './push-target.ts'
 
 /** Sends one push to the device with this token. Rejects unless the service accepts it. */

@@ -1,16 +1,16 @@
 // The pushes of the push benchmarks and their target: all contenders send the same bytes to the same sink.
 
 import { createHash } from 'node:crypto'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import { readPushContent } from '../../src/contract/content.ts'
-import type { DeviceKind } from '../../src/devices/device.ts'
-import { apns } from '../../src/providers/apns/apns.ts'
-import { fcm } from '../../src/providers/fcm/fcm.ts'
-import type { ServiceAccount } from '../../src/providers/fcm/service-account.ts'
-import type { Push, PushService } from '../../src/providers/push-service.ts'
-import type { VapidKeys } from '../../src/providers/web-push/vapid.ts'
-import { webPush } from '../../src/providers/web-push/web-push.ts'
-import { uuidv7 } from '../../src/runtime/ids.ts'
-import type { ApnsCredentials } from '../../src/stand-ins/apns-keys.ts'
+import type { DeviceKind } from '../../src/subjects/devices/device.ts'
+import { apns } from '../../src/subjects/providers/apns/apns.ts'
+import { fcm } from '../../src/subjects/providers/fcm/fcm.ts'
+import type { ServiceAccount } from '../../src/subjects/providers/fcm/service-account.ts'
+import type { Push, PushService } from '../../src/subjects/providers/push-service.ts'
+import type { VapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
+import { webPush } from '../../src/subjects/providers/web-push/web-push.ts'
+import type { ApnsCredentials } from '../../src/tools/stand-ins/apns-keys.ts'
 import { activityRecord } from './requests.ts'
 
 /** A push service that accepts everything: see servers/push-sink.ts. */

@@ -1,10 +1,10 @@
 // A lane with a provider that accepts at once, to measure only the queue. argv: a store's URL.
 
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import type { HandledOutcome } from '../../src/queue/queue.ts'
-import { on } from '../../src/runtime/events.ts'
-import { uuidv7 } from '../../src/runtime/ids.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import type { HandledOutcome } from '../../src/base/queue/queue.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 import { query } from '../../test/support/services/postgres.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 import { activityRecord, firstId } from '../harness/requests.ts'

@@ -1,11 +1,11 @@
 // The real operator, with a provider that accepts at once. argv: the store ('sqlite:…', 'postgres://…'), or 'none' for the same
 // routes with messages that go directly to the provider.
 
-import { createHttp, type Handler, listen } from '../../src/http/http.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
-import { operatorLimits } from '../../src/operator/options.ts'
-import { sendRoutes } from '../../src/operator/send-routes.ts'
-import type { Provider } from '../../src/providers/provider.ts'
+import { createHttp, type Handler, listen } from '../../src/base/http/http.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { operatorLimits } from '../../src/sides/operator/options.ts'
+import { sendRoutes } from '../../src/sides/operator/send-routes.ts'
+import type { Provider } from '../../src/subjects/providers/provider.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 

@@ -1,12 +1,12 @@
 // The real platform with lanes for two brands. argv: the store, the operator's base URL, the mode (default: batch), the store of brand
 // 2. Without a URL the lanes' calls never end, so that only enqueueing takes CPU.
 
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import type { Provider } from '../../src/providers/provider.ts'
-import { on } from '../../src/runtime/events.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
+import type { Provider } from '../../src/subjects/providers/provider.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 

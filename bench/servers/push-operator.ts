@@ -1,9 +1,9 @@
 // The real operator. Its registry has one device for each of a thousand users of two brands. argv: the store, and the target as JSON.
 
-import { eventsOf } from '../../src/devices/device-event.ts'
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { eventsOf } from '../../src/subjects/devices/device-event.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 import { deviceOf, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'

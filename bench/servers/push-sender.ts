@@ -6,7 +6,7 @@
 //   encryption    (Web Push) encrypts the bodies and sends nothing
 
 import library, { type PushSubscription } from 'web-push'
-import { payloadOf } from '../../src/providers/web-push/payload.ts'
+import { payloadOf } from '../../src/subjects/providers/web-push/payload.ts'
 import { type BareSend, clientLoop, nodeHttp2Loop, timeoutMs } from '../harness/bare-push.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 import { makePush, type PushTarget, serviceFor, tokensOf } from '../harness/push-target.ts'

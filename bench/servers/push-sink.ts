@@ -2,11 +2,11 @@
 // store requests, which costs more than sending.) argv: fcm, apns or web-push, and the latency in ms.
 
 import { createECDH, randomUUID } from 'node:crypto'
-import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
-import { createApnsKeys } from '../../src/stand-ins/apns-keys.ts'
-import { makeCertificate } from '../../src/stand-ins/certificate.ts'
-import { listenTokenEndpoint } from '../../src/stand-ins/fcm-token-endpoint.ts'
-import { listen } from '../../src/stand-ins/listen.ts'
+import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
+import { createApnsKeys } from '../../src/tools/stand-ins/apns-keys.ts'
+import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
+import { listenTokenEndpoint } from '../../src/tools/stand-ins/fcm-token-endpoint.ts'
+import { listen } from '../../src/tools/stand-ins/listen.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 import { http1Sink } from '../harness/http1-sink.ts'
 import { dataFrame, endHeaders, endStream, headersFrame, http2Sink, literal, status200 } from '../harness/http2-sink.ts'

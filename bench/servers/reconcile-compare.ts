@@ -2,11 +2,11 @@
 // argv: the platform's store.
 
 import { createReadStream } from 'node:fs'
-import { createAnswerParser } from '../../src/reconcile/answer-parser.ts'
-import { compareLists, readDifferences } from '../../src/reconcile/compare-lists.ts'
-import { crmFileOf, crmStoreMigrations } from '../../src/reconcile/crm/store.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
-import type { Texts } from '../../src/store/scratch.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import type { Texts } from '../../src/base/store/scratch.ts'
+import { createAnswerParser } from '../../src/subjects/reconcile/answer-parser.ts'
+import { compareLists, readDifferences } from '../../src/subjects/reconcile/compare-lists.ts'
+import { crmFileOf, crmStoreMigrations } from '../../src/subjects/reconcile/crm/store.ts'
 import { fillCrm } from '../../test/support/fill-crm.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 

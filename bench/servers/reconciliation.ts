@@ -1,9 +1,9 @@
 // The real operator with a database of users. argv: the users' database, the operator's own store.
 
-import { sqlSource } from '../../src/attributes/sql.ts'
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { sqlSource } from '../../src/subjects/attributes/sql.ts'
 import { benchKey } from '../harness/bench-key.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 import { blocked } from '../harness/players.ts'

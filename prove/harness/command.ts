@@ -13,7 +13,7 @@ export async function startCommand(
   log: string,
   event: string,
   signal: AbortSignal,
-  program = new URL('../../src/cli/main.ts', import.meta.url),
+  program = new URL('../../src/tools/cli/main.ts', import.meta.url),
 ): Promise<readonly [Command, Readonly<Record<string, unknown>>]> {
   const process = startProcess(program, { args, output: openSync(log, 'w') })
   let ended = false

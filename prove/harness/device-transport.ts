@@ -4,7 +4,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ChannelModel, connect } from 'amqplib'
-import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
+import { kafkaConsumer } from '../../src/base/brokers/kafka-consumer.ts'
 import { startKafka } from '../../test/support/services/kafka.ts'
 import { type Broker, startRabbitmq } from '../../test/support/services/rabbitmq.ts'
 import { apiKeys } from '../plans.ts'

@@ -2,7 +2,7 @@
 
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib'
 import { Kafka, logLevel, type Producer } from 'kafkajs'
-import { atMost, within } from '../../src/runtime/within.ts'
+import { atMost, within } from '../../src/base/runtime/within.ts'
 import { startKafka } from '../../test/support/services/kafka.ts'
 import { type Broker, startRabbitmq } from '../../test/support/services/rabbitmq.ts'
 import type { BrokerName } from '../processes/intake-platform.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { atMost } from '../../src/runtime/within.ts'
+import { atMost } from '../../src/base/runtime/within.ts'
 import { leaseVariable } from '../plans.ts'
 import { endProcesses } from './process.ts'
 import type { Figures, Proof } from './proof.ts'

@@ -1,7 +1,7 @@
 // Byte streams of a peer, for fuzzing: frames that are mostly valid and then mutated, and random bytes.
 
 import fc from 'fast-check'
-import { frameType, headBytes, writeHead } from '../../src/http2/frames.ts'
+import { frameType, headBytes, writeHead } from '../../src/base/http2/frames.ts'
 
 const maxPieceBytes = 48
 

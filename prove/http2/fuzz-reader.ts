@@ -1,7 +1,7 @@
 // One byte stream into the reader: it never throws, and the pieces in which the bytes arrive make no difference.
 
 import assert from 'node:assert/strict'
-import { Reader, type ReaderEvents } from '../../src/http2/reader.ts'
+import { Reader, type ReaderEvents } from '../../src/base/http2/reader.ts'
 
 export function readInPieces(bytes: Buffer, pieceBytes: number): void {
   const whole = new Log()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { openSession } from '../../src/http2/session.ts'
+import { openSession } from '../../src/base/http2/session.ts'
 
 const limits = { streams: 100, connectTimeoutMs: 60_000, pingAfterMs: 60_000, pingTimeoutMs: 60_000 }
 const emptySettings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])

@@ -1,12 +1,12 @@
 // The operator of the proof device-links, which publishes the links and unlinks of its registry.
 
-import type { DevicePublisher } from '../../src/devices/device-publisher.ts'
-import { amqpPublisher } from '../../src/devices/publishers/amqp-publisher.ts'
-import { kafkaPublisher } from '../../src/devices/publishers/kafka-publisher.ts'
-import { restPublisher } from '../../src/devices/publishers/rest-publisher.ts'
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import type { DevicePublisher } from '../../src/subjects/devices/device-publisher.ts'
+import { amqpPublisher } from '../../src/subjects/devices/publishers/amqp-publisher.ts'
+import { kafkaPublisher } from '../../src/subjects/devices/publishers/kafka-publisher.ts'
+import { restPublisher } from '../../src/subjects/devices/publishers/rest-publisher.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
 import { type DeviceOperatorPlan, exchangeOf, linksOf, reportEvents, type TransportAddress } from './device-plan.ts'
 

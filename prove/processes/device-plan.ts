@@ -1,6 +1,6 @@
 // The plans of the two processes of the proof device-links.
 
-import { on } from '../../src/runtime/events.ts'
+import { on } from '../../src/base/runtime/events.ts'
 
 export type ChannelName = 'rest' | 'amqp' | 'kafka'
 

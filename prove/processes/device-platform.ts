@@ -1,11 +1,11 @@
 // The platform of the proof device-links, with its two endpoints and a queue or topic for each brand.
 
-import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
-import type { BrokerConsumer } from '../../src/brokers/consumer.ts'
-import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createPlatform } from '../../src/platform/create-platform.ts'
+import { amqpConsumer } from '../../src/base/brokers/amqp-consumer.ts'
+import type { BrokerConsumer } from '../../src/base/brokers/consumer.ts'
+import { kafkaConsumer } from '../../src/base/brokers/kafka-consumer.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
 import {
   type DevicePlatformPlan,

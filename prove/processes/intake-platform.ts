@@ -1,13 +1,13 @@
 // A platform process of the proof intake: it consumes records, and its lanes deliver them to a provider that accepts everything.
 
-import { amqpConsumer } from '../../src/brokers/amqp-consumer.ts'
-import type { BrokerConsumer } from '../../src/brokers/consumer.ts'
-import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import type { Provider } from '../../src/providers/provider.ts'
-import { on } from '../../src/runtime/events.ts'
+import { amqpConsumer } from '../../src/base/brokers/amqp-consumer.ts'
+import type { BrokerConsumer } from '../../src/base/brokers/consumer.ts'
+import { kafkaConsumer } from '../../src/base/brokers/kafka-consumer.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
+import type { Provider } from '../../src/subjects/providers/provider.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
 
 export type BrokerName = 'amqp' | 'kafka'

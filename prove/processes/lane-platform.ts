@@ -3,8 +3,8 @@
 
 import { appendFileSync } from 'node:fs'
 import pg from 'pg'
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import type { Provider } from '../../src/providers/provider.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
+import type { Provider } from '../../src/subjects/providers/provider.ts'
 import { adminKey, type LanePlan, readPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 

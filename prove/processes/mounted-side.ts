@@ -1,13 +1,13 @@
 // A side that is mounted in a server of node:http, with the options of a configuration file: mounted-side.ts SIDE --config FILE.
 
 import { createServer } from 'node:http'
-import { readOperatorOptions, readPlatformOptions } from '../../src/config/read-options.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import { emit } from '../../src/runtime/events.ts'
-import { startLog } from '../../src/runtime/log.ts'
-import { originOf } from '../../src/runtime/origin-of.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { emit } from '../../src/base/runtime/events.ts'
+import { startLog } from '../../src/base/runtime/log.ts'
+import { originOf } from '../../src/base/runtime/origin-of.ts'
+import { readOperatorOptions, readPlatformOptions } from '../../src/sides/config/read-options.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 
 const [name, , file] = process.argv.slice(2) as ['operator' | 'platform', string, string]
 startLog({ level: 'info', format: 'json' })

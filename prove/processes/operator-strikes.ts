@@ -2,7 +2,7 @@
 // two points are in the suppression source and in the witness's provider.
 
 import { ServerResponse } from 'node:http'
-import { on } from '../../src/runtime/events.ts'
+import { on } from '../../src/base/runtime/events.ts'
 import { countPassing, isPlanned, strikeAfterTurn } from './strike.ts'
 
 on('server.listening', ({ url }) => process.send?.({ ready: { url } }))

@@ -1,6 +1,6 @@
 // The operator of a proof, with its own store. The witness is its push provider, or the push service of one device per user.
 
-import { createOperator } from '../../src/operator/create-operator.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'

@@ -3,7 +3,7 @@
 
 import { subscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
-import { type EventName, on } from '../../src/runtime/events.ts'
+import { type EventName, on } from '../../src/base/runtime/events.ts'
 import { countPassing, type PlatformPoint, strike } from './strike.ts'
 
 on('server.listening', ({ url }) => process.send?.({ ready: { url } }))

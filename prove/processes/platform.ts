@@ -1,8 +1,8 @@
 // The platform of a proof: both channels of both brands, in batch mode.
 
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import type { Provider } from '../../src/providers/provider.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
+import type { Provider } from '../../src/subjects/providers/provider.ts'
 import { adminKey, apiKeys, type PlatformPlan, readPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 

@@ -1,8 +1,8 @@
 // A platform that reconciles one field of brand 1. argv: store, URL of the operator.
 
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createPlatform } from '../../src/platform/create-platform.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 import { adminKey } from '../plans.ts'
 
 const [store = '', url = ''] = process.argv.slice(2)

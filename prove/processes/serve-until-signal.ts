@@ -1,6 +1,6 @@
-import { type Listening, listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import type { Service } from '../../src/http/service.ts'
+import { type Listening, listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import type { Service } from '../../src/base/http/service.ts'
 
 /** Starts a side and its server. SIGTERM stops both together, as docs/library.md says. */
 export async function serveUntilSignal(name: 'operator' | 'platform', side: Service, port: number): Promise<void> {

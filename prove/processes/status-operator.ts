@@ -1,7 +1,7 @@
 // The operator of the proof status-away: an inbox, whose statuses are sent to the platform by webhook.
 
-import { createOperator } from '../../src/operator/create-operator.ts'
-import { statusWebhook } from '../../src/status/senders/webhook.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { statusWebhook } from '../../src/subjects/status/senders/webhook.ts'
 import { adminKey, apiKeys, appSecret, readPlan } from '../plans.ts'
 import { reportEvents } from './device-plan.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'

@@ -1,7 +1,7 @@
 // The platform of the proof status-away: it sends on-site messages, and takes the statuses that the operator reports.
 
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { adminKey, apiKeys, readPlan } from '../plans.ts'
 import { reportEvents } from './device-plan.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'

@@ -1,7 +1,7 @@
 // The platform of the proof storm: one push lane per brand, each with an operator of its own.
 
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { adminKey, readPlan, type StormPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 

@@ -1,7 +1,7 @@
 // A strike: the process kills or stops itself when a message passes a point for the n-th time. The proof plans it in an environment
 // variable, and the points call countPassing(). Without a plan, this module does nothing.
 
-import { on } from '../../src/runtime/events.ts'
+import { on } from '../../src/base/runtime/events.ts'
 
 export type OperatorPoint = 'before-claim' | 'between-claim-and-call' | 'between-acceptance-and-settle' | 'after-settle'
 export type PlatformPoint =

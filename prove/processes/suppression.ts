@@ -1,7 +1,7 @@
 // Function sources: one blocks only user 1001 of brand 1. The other blocks nobody and contains the point between claim and call,
 // because the source is read after the claim and before the call.
 
-import { functionSource } from '../../src/attributes/function.ts'
+import { functionSource } from '../../src/subjects/attributes/function.ts'
 import { isAnyLeaving, passPoint } from './strike.ts'
 
 /** The user with the same id in brand 2 is not blocked. */

@@ -7,10 +7,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type ContentMapping, defaultContentMapping, type PushContent } from '../../src/contract/content.ts'
-import type { Device } from '../../src/devices/device.ts'
-import type { DeviceSource } from '../../src/devices/device-source.ts'
-import type { Message, Provider, Result } from '../../src/providers/provider.ts'
-import type { PushService } from '../../src/providers/push-service.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import type { DeviceSource } from '../../src/subjects/devices/device-source.ts'
+import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
+import type { PushService } from '../../src/subjects/providers/push-service.ts'
 import { markArrived, passPoint } from './strike.ts'
 
 const connections = 32

@@ -1,7 +1,7 @@
 // Our HTTP/2 client against servers of others.
 
 import assert from 'node:assert/strict'
-import { createHttp2Client } from '../../src/http2/client.ts'
+import { createHttp2Client } from '../../src/base/http2/client.ts'
 import type { Proof } from '../harness/proof.ts'
 import {
   certificate,

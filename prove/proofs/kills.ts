@@ -1,7 +1,7 @@
 // SIGKILL at every point of a message's path, and SIGSTOP for longer than every time limit.
 //
 // The process strikes itself at a point of the tested code, so the proof depends on no sleep. A preloaded module
-// (processes/…-strikes.ts) counts the events of src/runtime/events.ts and strikes at the n-th. For points without an event, a component
+// (processes/…-strikes.ts) counts the events of src/base/runtime/events.ts and strikes at the n-th. For points without an event, a component
 // of the proof that the message passes strikes instead:
 //
 //   operator  before the claim                  event message.received: the request is read, the claim comes in a later turn
@@ -21,7 +21,7 @@
 
 import assert from 'node:assert/strict'
 import { postgresStore } from '../../bench/harness/stores.ts'
-import { postgresDefaults } from '../../src/store/postgres-defaults.ts'
+import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
 import { admin, enqueue, expandRanges, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
 import { isStopped, type Process } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'

@@ -1,6 +1,6 @@
 // The provider behind the operator, and the witness: it reports each message that reaches it to the model.
 
-import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import type { Model, ModelledMessage } from './model.ts'
 import type { Random } from './random.ts'
 import type { Faults } from './settings.ts'

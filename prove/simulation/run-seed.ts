@@ -2,10 +2,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { FastifyInstance } from 'fastify'
+import type { Queue } from '../../src/base/queue/queue.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
-import { operatorMigrations } from '../../src/operator/store.ts'
-import { platformStores } from '../../src/platform/stores.ts'
-import type { Queue } from '../../src/queue/queue.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
+import { platformStores } from '../../src/sides/platform/stores.ts'
 import { createModel, type FinalReport, type ModelledMessage, Violation } from './model.ts'
 import { createWitness } from './provider.ts'
 import { createRandom, type Random } from './random.ts'

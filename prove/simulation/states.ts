@@ -1,6 +1,6 @@
 // The states that matter: a run that never reaches them proves nothing. Counted from the events of the engine, and from the faults.
 
-import { type EventName, type Events, on } from '../../src/runtime/events.ts'
+import { type EventName, type Events, on } from '../../src/base/runtime/events.ts'
 import { faultNames } from './settings.ts'
 
 /** Each must be reached in a full run. */

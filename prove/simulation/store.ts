@@ -1,10 +1,10 @@
 // A real SQLite database in memory, which survives a killed process, with faults at its statements `begin` and `commit` and at its answers.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Database, Migration } from '../../src/store/database.ts'
-import { createSqliteDatabase, openSqliteFile } from '../../src/store/sqlite.ts'
-import { migrateSqlite } from '../../src/store/sqlite-migrate.ts'
-import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import type { Database, Migration } from '../../src/base/store/database.ts'
+import { createSqliteDatabase, openSqliteFile } from '../../src/base/store/sqlite.ts'
+import { migrateSqlite } from '../../src/base/store/sqlite-migrate.ts'
+import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import type { Random } from './random.ts'
 import type { Faults } from './settings.ts'
 import type { World } from './world.ts'

@@ -3,8 +3,8 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
-import { clock } from '../../src/runtime/clock.ts'
-import { random as engineRandom } from '../../src/runtime/random.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
+import { random as engineRandom } from '../../src/base/runtime/random.ts'
 import type { Random } from './random.ts'
 
 /** A simulated process. Nothing of a killed process runs any more; the events of a stopped one wait. */

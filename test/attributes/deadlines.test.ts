@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { AttributeSource } from '../../src/attributes/attribute-source.ts'
-import { sqlSource } from '../../src/attributes/sql.ts'
-import { sqlDevices } from '../../src/devices/sources/sql.ts'
+import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
+import { sqlSource } from '../../src/subjects/attributes/sql.ts'
+import { sqlDevices } from '../../src/subjects/devices/sources/sql.ts'
 import { newLookUp } from '../suites/attribute-source.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'

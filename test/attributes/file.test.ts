@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { appendFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { fileSource } from '../../src/attributes/file.ts'
+import { fileSource } from '../../src/subjects/attributes/file.ts'
 import { temporary } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
 

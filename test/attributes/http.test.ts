@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import type { AttributeSource } from '../../src/attributes/attribute-source.ts'
-import { httpSource } from '../../src/attributes/http.ts'
+import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
+import { httpSource } from '../../src/subjects/attributes/http.ts'
 import { newLookUp, readList } from '../suites/attribute-source.ts'
 
 async function source(t: TestContext, answer: (response: ServerResponse) => void): Promise<AttributeSource> {

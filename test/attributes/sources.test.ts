@@ -7,11 +7,11 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { combine } from '../../src/attributes/combine.ts'
-import { fileSource } from '../../src/attributes/file.ts'
-import { functionSource } from '../../src/attributes/function.ts'
-import { httpSource } from '../../src/attributes/http.ts'
-import { sqlSource } from '../../src/attributes/sql.ts'
+import { combine } from '../../src/subjects/attributes/combine.ts'
+import { fileSource } from '../../src/subjects/attributes/file.ts'
+import { functionSource } from '../../src/subjects/attributes/function.ts'
+import { httpSource } from '../../src/subjects/attributes/http.ts'
+import { sqlSource } from '../../src/subjects/attributes/sql.ts'
 import { attributeSourceSuite, type Person } from '../suites/attribute-source.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
@@ -97,7 +97,7 @@ attributeSourceSuite({
     ),
 })
 
-/** An operator's endpoint that speaks the protocol described in src/attributes/http.ts. */
+/** An operator's endpoint that speaks the protocol described in src/subjects/attributes/http.ts. */
 async function endpoint(t: TestContext, people: readonly Person[]): Promise<string> {
   const server = createServer(async (request: IncomingMessage, response) => {
     const parts: Buffer[] = []

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { bindBrand, namesBrand } from '../../src/attributes/sql-text.ts'
+import { bindBrand, namesBrand } from '../../src/subjects/attributes/sql-text.ts'
 
 test('the brand replaces :brand, except in string literals, quoted names, comments and casts', () => {
   const query = `select ':brand', "a:brand", x::brand, y -- :brand

@@ -14,8 +14,8 @@ import {
   literal,
   status200,
 } from '../../bench/harness/http2-sink.ts'
-import { makeCertificate } from '../../src/stand-ins/certificate.ts'
-import { listen } from '../../src/stand-ins/listen.ts'
+import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
+import { listen } from '../../src/tools/stand-ins/listen.ts'
 
 test('HTTP/2: each of a thousand requests gets the answer, on its own stream', async (t) => {
   const certificate = makeCertificate()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createHold } from '../../src/brokers/hold.ts'
-import { clock } from '../../src/runtime/clock.ts'
-import { on } from '../../src/runtime/events.ts'
+import { createHold } from '../../src/base/brokers/hold.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
+import { on } from '../../src/base/runtime/events.ts'
 
 test('an outage of the store is reported once a minute, however many retries and messages there are', async (t) => {
   let now = 0

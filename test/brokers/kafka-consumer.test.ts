@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { Kafka, logLevel } from 'kafkajs'
-import type { Take } from '../../src/brokers/consumer.ts'
-import { kafkaConsumer } from '../../src/brokers/kafka-consumer.ts'
+import type { Take } from '../../src/base/brokers/consumer.ts'
+import { kafkaConsumer } from '../../src/base/brokers/kafka-consumer.ts'
 import { kafka, withoutKafka } from '../support/services/kafka.ts'
 import { until } from '../support/wait.ts'
 

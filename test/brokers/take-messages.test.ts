@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { mostMessageBytes, type Received, readTraceparent, truncate } from '../../src/brokers/consumer.ts'
-import type { Parked } from '../../src/brokers/parked.ts'
-import { messageOf } from '../../src/brokers/reasons.ts'
-import { takeMessages } from '../../src/brokers/take-messages.ts'
+import { mostMessageBytes, type Received, readTraceparent, truncate } from '../../src/base/brokers/consumer.ts'
+import type { Parked } from '../../src/base/brokers/parked.ts'
+import { messageOf } from '../../src/base/brokers/reasons.ts'
+import { takeMessages } from '../../src/base/brokers/take-messages.ts'
 
 const message = (body: string, more: Partial<Received> = {}): Received => ({
   type: 'push',

@@ -1,8 +1,8 @@
 // Runs the checks of a platform against the plain platform, or a mutant of it.
 
-import { platformChecks } from '../../src/checker/platform/checks.ts'
-import { openPlatformRun, type PlatformRunOptions } from '../../src/checker/platform/prepare.ts'
-import type { Outcome } from '../../src/checker/run-steps.ts'
+import { platformChecks } from '../../src/tools/checker/platform/checks.ts'
+import { openPlatformRun, type PlatformRunOptions } from '../../src/tools/checker/platform/prepare.ts'
+import type { Outcome } from '../../src/tools/checker/run-steps.ts'
 import { correctEndpoints, linkKey, startEndpoints, statusSecret } from './plain-endpoints.ts'
 import { correctRules, type Mode, type PlatformMutation, platformKey, startPlainPlatform } from './plain-platform.ts'
 

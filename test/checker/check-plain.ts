@@ -1,9 +1,9 @@
 // Runs the checks of an operator against the plain operator, or a mutant of it.
 
-import type { Pace } from '../../src/checker/facts.ts'
-import { operatorChecks } from '../../src/checker/operator/checks.ts'
-import { prepareRun, type RunOptions } from '../../src/checker/run.ts'
-import type { Outcome } from '../../src/checker/run-steps.ts'
+import type { Pace } from '../../src/tools/checker/facts.ts'
+import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
+import { prepareRun, type RunOptions } from '../../src/tools/checker/run.ts'
+import type { Outcome } from '../../src/tools/checker/run-steps.ts'
 import { batchMax, failingField, key, type Mutation, startPlainOperator, users } from './plain-operator.ts'
 
 export const allChecks = operatorChecks.flatMap(({ checks }) => checks)

@@ -5,15 +5,15 @@ import { execFile } from 'node:child_process'
 import test from 'node:test'
 import { promisify } from 'node:util'
 import { Value } from 'typebox/value'
-import { operatorChecks } from '../../src/checker/operator/checks.ts'
-import { createReport } from '../../src/checker/report.ts'
-import { type Report, ReportSchema } from '../../src/checker/report-schema.ts'
-import { compareReports } from '../../src/checker/reports/compare.ts'
-import { htmlReport } from '../../src/checker/reports/html.ts'
-import { junitReport } from '../../src/checker/reports/junit.ts'
-import { textReport } from '../../src/checker/reports/text.ts'
-import { prepareRun } from '../../src/checker/run.ts'
-import { features } from '../../src/checker/target.ts'
+import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
+import { createReport } from '../../src/tools/checker/report.ts'
+import { type Report, ReportSchema } from '../../src/tools/checker/report-schema.ts'
+import { compareReports } from '../../src/tools/checker/reports/compare.ts'
+import { htmlReport } from '../../src/tools/checker/reports/html.ts'
+import { junitReport } from '../../src/tools/checker/reports/junit.ts'
+import { textReport } from '../../src/tools/checker/reports/text.ts'
+import { prepareRun } from '../../src/tools/checker/run.ts'
+import { features } from '../../src/tools/checker/target.ts'
 import { allChecks, facts } from './check-plain.ts'
 import { after, before, isSingle } from './mutants/mutant.ts'
 import { error, json, key, type Mutation, startPlainOperator } from './plain-operator.ts'
@@ -184,7 +184,7 @@ test('the curl command of a finding repeats its request', async (t) => {
     only: ['malformed', 'auth.required'],
   })
   const { results } = await prepared.run()
-  const { curlOf } = await import('../../src/checker/reports/curl.ts')
+  const { curlOf } = await import('../../src/tools/checker/reports/curl.ts')
   let compared = 0
   for (const { request, answer } of new Set(results.flatMap(({ exchanges }) => exchanges))) {
     const command = curlOf(request, 4_000)

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { CouldNotRun } from '../../src/checker/preflight.ts'
-import { prepareRun } from '../../src/checker/run.ts'
+import { CouldNotRun } from '../../src/tools/checker/preflight.ts'
+import { prepareRun } from '../../src/tools/checker/run.ts'
 import { freePort } from '../support/free-port.ts'
 import { allChecks, checkPlain, facts, failedChecks, pace } from './check-plain.ts'
 import { before, isSingle, whileRunning } from './mutants/mutant.ts'

@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { main } from '../../src/cli/main.ts'
+import { main } from '../../src/tools/cli/main.ts'
 import type { Run } from './bellwire.ts'
 
 export interface Job {

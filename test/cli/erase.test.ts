@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import type { Result } from '../../src/providers/provider.ts'
+import type { Result } from '../../src/subjects/providers/provider.ts'
 import {
   adminKey,
   element,

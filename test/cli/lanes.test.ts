@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { LaneOptions } from '../../src/platform/options.ts'
+import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { adminKey, element, get, post, startPlatform, type Witness, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { type Run, run } from './bellwire.ts'

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Command } from 'commander'
 import { Type } from 'typebox'
-import { PauseBody } from '../../src/admin/requests.ts'
-import { membersOf, withMembers } from '../../src/cli/members.ts'
 import { timeText } from '../../src/contract/documents/described.ts'
 import { readMoment } from '../../src/contract/moment.ts'
+import { PauseBody } from '../../src/sides/admin/requests.ts'
+import { membersOf, withMembers } from '../../src/tools/cli/members.ts'
 
 const Members = Type.Object({
   lane: Type.String({ description: 'The lane, such as 1/push. Required for a key of brands.' }),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import test from 'node:test'
-import { createTextWriter, toJson } from '../../src/cli/output.ts'
-import { countTable, factLines, refusedLines, summaryLine, textTable } from '../../src/cli/text-table.ts'
-import { phraseCount } from '../../src/runtime/phrase-count.ts'
+import { phraseCount } from '../../src/base/runtime/phrase-count.ts'
+import { createTextWriter, toJson } from '../../src/tools/cli/output.ts'
+import { countTable, factLines, refusedLines, summaryLine, textTable } from '../../src/tools/cli/text-table.ts'
 
 const hostile = 'a\u001b[2Jé\u009b31m\u202e\r\nb'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createProgress } from '../../src/cli/progress.ts'
+import { createProgress } from '../../src/tools/cli/progress.ts'
 
 test('on a terminal one line is redrawn, at most ten times a second', () => {
   const { written, to } = recorder(true)

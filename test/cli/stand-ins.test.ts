@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import type { MadeDevice } from '../../src/stand-ins/all.ts'
+import type { MadeDevice } from '../../src/tools/stand-ins/all.ts'
 import { element, post, temporary } from '../support/sides.ts'
 import { addressesOf, freePorts, run, type Started, start } from './bellwire.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { judgeKeys } from '../../src/providers/web-push/vapid.ts'
+import { judgeKeys } from '../../src/subjects/providers/web-push/vapid.ts'
 import { run } from './bellwire.ts'
 
 test('vapid prints a new key pair each time, as settings or as JSON', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkConsistency } from '../../src/config/check-consistency.ts'
-import type { Fault } from '../../src/config/problem.ts'
-import type { Config } from '../../src/config/table.ts'
+import { checkConsistency } from '../../src/sides/config/check-consistency.ts'
+import type { Fault } from '../../src/sides/config/problem.ts'
+import type { Config } from '../../src/sides/config/table.ts'
 
 test("an operator's key on the platform needs exactly one brand if it has the scope devices", () => {
   const problemsOf = (brands?: string[], scopes = ['devices']): readonly Fault[] => {

@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { operatorOptions, platformOptions } from '../../src/config/compose/compose.ts'
-import { loadConfig } from '../../src/config/load.ts'
-import { printConfig } from '../../src/config/print.ts'
-import { ConfigError } from '../../src/config/problem.ts'
-import type { OperatorConfig, PlatformConfig } from '../../src/config/table.ts'
+import { operatorOptions, platformOptions } from '../../src/sides/config/compose/compose.ts'
+import { loadConfig } from '../../src/sides/config/load.ts'
+import { printConfig } from '../../src/sides/config/print.ts'
+import { ConfigError } from '../../src/sides/config/problem.ts'
+import type { OperatorConfig, PlatformConfig } from '../../src/sides/config/table.ts'
 
 const configOf = (publish: string, links: string, more = ''): string => `
 operator:

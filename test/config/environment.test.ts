@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { loadConfig } from '../../src/config/load.ts'
+import { loadConfig } from '../../src/sides/config/load.ts'
 
 const yaml = `
 operator:

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { loadConfig } from '../../src/config/load.ts'
-import { printConfig, secretsOf } from '../../src/config/print.ts'
-import { ConfigError, type Problem } from '../../src/config/problem.ts'
-import type { Config } from '../../src/config/table.ts'
+import { loadConfig } from '../../src/sides/config/load.ts'
+import { printConfig, secretsOf } from '../../src/sides/config/print.ts'
+import { ConfigError, type Problem } from '../../src/sides/config/problem.ts'
+import type { Config } from '../../src/sides/config/table.ts'
 
 const complete = `
 operator:

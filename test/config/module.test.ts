@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { loadProvider, loadSource } from '../../src/config/module.ts'
+import { loadProvider, loadSource } from '../../src/sides/config/module.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'bellwire-module-'))
 const file = join(folder, 'mine.ts')

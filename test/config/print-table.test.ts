@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { settingsTables, withSettings } from '../../src/config/print-table.ts'
+import { settingsTables, withSettings } from '../../src/sides/config/print-table.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/settings.md'), 'utf8')
 
 test('the tables in docs/settings.md are current', () => {
-  assert.ok(page === withSettings(page), 'outdated; run: node src/config/print-table.ts --write')
+  assert.ok(page === withSettings(page), 'outdated; run: node src/sides/config/print-table.ts --write')
 })
 
 test('every section has a sentence and a table; every setting a value, a default and a meaning', () => {

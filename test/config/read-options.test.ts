@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { readOperatorOptions, readPlatformOptions } from '../../src/config/read-options.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
+import { readOperatorOptions, readPlatformOptions } from '../../src/sides/config/read-options.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { temporary } from '../support/sides.ts'
 
 const file = `

@@ -4,10 +4,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { loadConfig } from '../../src/config/load.ts'
-import { ConfigError } from '../../src/config/problem.ts'
-import { isExampleKey } from '../../src/config/risks.ts'
-import { clearTextHost } from '../../src/runtime/address.ts'
+import { clearTextHost } from '../../src/base/runtime/address.ts'
+import { loadConfig } from '../../src/sides/config/load.ts'
+import { ConfigError } from '../../src/sides/config/problem.ts'
+import { isExampleKey } from '../../src/sides/config/risks.ts'
 import { temporary } from '../support/sides.ts'
 
 const operator = `
@@ -95,7 +95,9 @@ test('administration on an address that other machines reach is refused, unless 
 
 test('every key in the docs and examples is recognized as an example key', () => {
   const root = join(import.meta.dirname, '../..')
-  const files = globSync(['README.md', 'docs/**/*.md', 'examples/**/*.yaml', 'src/cli/stand-ins/*.ts'], { cwd: root })
+  const files = globSync(['README.md', 'docs/**/*.md', 'examples/**/*.yaml', 'src/tools/cli/stand-ins/*.ts'], {
+    cwd: root,
+  })
   const keys = files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')
     const written = text.matchAll(/(?:\bkey|X-Api-Key|secrets|platform|service): \[?['"]?([\w-]{16,})/g)

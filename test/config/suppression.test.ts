@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { readOperatorOptions, readPlatformOptions } from '../../src/config/read-options.ts'
+import { readOperatorOptions, readPlatformOptions } from '../../src/sides/config/read-options.ts'
 import { temporary } from '../support/sides.ts'
 
 const file = (rules: string): string => `

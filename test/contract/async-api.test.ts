@@ -7,8 +7,8 @@ import { asyncApi } from '../../src/contract/documents/async-api.ts'
 import { platformOperations } from '../../src/contract/documents/interface-operations.ts'
 import { openApi } from '../../src/contract/documents/open-api.ts'
 import { deviceMessageType, deviceMessageTypeName } from '../../src/contract/endpoints.ts'
-import { defaultName } from '../../src/settings/device-channels.ts'
-import { defaultIntakeName } from '../../src/settings/intake.ts'
+import { defaultName } from '../../src/subjects/settings/device-channels.ts'
+import { defaultIntakeName } from '../../src/subjects/settings/intake.ts'
 import { type Answer, get, startOperator, startPlatform } from '../support/sides.ts'
 
 const start = {

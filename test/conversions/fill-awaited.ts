@@ -1,7 +1,7 @@
-import { mostUnknownStatuses } from '../../src/conversions/status-quota.ts'
-import { conversionMigrations, insertAwaited } from '../../src/conversions/tables.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
-import { op } from '../../src/store/statement.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op } from '../../src/base/store/statement.ts'
+import { mostUnknownStatuses } from '../../src/subjects/conversions/status-quota.ts'
+import { conversionMigrations, insertAwaited } from '../../src/subjects/conversions/tables.ts'
 
 /** Stores as many identifiers without a message as a lane may have, in a new store. */
 export async function fillAwaited(store: string, lane: string): Promise<void> {

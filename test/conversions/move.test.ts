@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { PlatformOptions } from '../../src/platform/options.ts'
+import type { PlatformOptions } from '../../src/sides/platform/options.ts'
 import { after, before, move } from '../platform/stores/moving.ts'
 import { lane } from '../platform/stores/several-stores.ts'
 import { withoutPostgres } from '../support/services/postgres.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { clock } from '../../src/base/runtime/clock.ts'
 import { messageStatusPath } from '../../src/contract/endpoints.ts'
-import { clock } from '../../src/runtime/clock.ts'
 import { headOf, openRawSocket } from '../support/raw-socket.ts'
 import { adminKey, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'

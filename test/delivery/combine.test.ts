@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Outcome } from '../../src/contract/outcome.ts'
-import { combine } from '../../src/delivery/combine.ts'
+import { combine } from '../../src/subjects/delivery/combine.ts'
 
 const ok: Outcome = { category: 'successful', rule: 'ok' }
 const failed = (reason: 'rejected' | 'no_device' | 'too_large', rule: string = reason): Outcome => ({

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { functionSource } from '../../src/attributes/function.ts'
-import type { PushDevices } from '../../src/delivery/compose.ts'
-import type { Device } from '../../src/devices/device.ts'
-import type { OperatorOptions } from '../../src/operator/options.ts'
-import type { DeviceAnswer, Push } from '../../src/providers/push-service.ts'
+import type { OperatorOptions } from '../../src/sides/operator/options.ts'
+import { functionSource } from '../../src/subjects/attributes/function.ts'
+import type { PushDevices } from '../../src/subjects/delivery/compose.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import type { DeviceAnswer, Push } from '../../src/subjects/providers/push-service.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
 import {
   accepted,

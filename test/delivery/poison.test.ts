@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Device } from '../../src/devices/device.ts'
-import { apns } from '../../src/providers/apns/apns.ts'
-import { fcm } from '../../src/providers/fcm/fcm.ts'
-import type { PushService } from '../../src/providers/push-service.ts'
-import { apnsStandIn } from '../../src/stand-ins/apns.ts'
-import { fcmStandIn } from '../../src/stand-ins/fcm.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import { apns } from '../../src/subjects/providers/apns/apns.ts'
+import { fcm } from '../../src/subjects/providers/fcm/fcm.ts'
+import type { PushService } from '../../src/subjects/providers/push-service.ts'
+import { apnsStandIn } from '../../src/tools/stand-ins/apns.ts'
+import { fcmStandIn } from '../../src/tools/stand-ins/fcm.ts'
 import { device, deviceBook } from '../support/push-services.ts'
 import { element, post, startOperator } from '../support/sides.ts'
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { functionSource } from '../../src/attributes/function.ts'
+import { functionSource } from '../../src/subjects/attributes/function.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isProvenDead, resolveEvidence } from '../../src/delivery/token-proof.ts'
+import { isProvenDead, resolveEvidence } from '../../src/subjects/delivery/token-proof.ts'
 import { accepted, gone, mismatch, wrongKey } from '../support/push-services.ts'
 
 const unproven = { counterpart: false, service: false }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { brands } from '../../src/demo/cast.ts'
-import type { Clients, KnownOutcome } from '../../src/demo/clients.ts'
-import type { Entry } from '../../src/demo/entry.ts'
-import { createJournal, type Journal } from '../../src/demo/journal.ts'
-import type { Phone, Phones } from '../../src/demo/phones.ts'
-import { createRecords, type Sample, unreadable } from '../../src/demo/records.ts'
-import { emit } from '../../src/runtime/events.ts'
+import { emit } from '../../src/base/runtime/events.ts'
+import { brands } from '../../src/tools/demo/cast.ts'
+import type { Clients, KnownOutcome } from '../../src/tools/demo/clients.ts'
+import type { Entry } from '../../src/tools/demo/entry.ts'
+import { createJournal, type Journal } from '../../src/tools/demo/journal.ts'
+import type { Phone, Phones } from '../../src/tools/demo/phones.ts'
+import { createRecords, type Sample, unreadable } from '../../src/tools/demo/records.ts'
 
 const [larkspur, northgate] = brands as [(typeof brands)[0], (typeof brands)[0]]
 const settle = (seq: number, lane = '1/site'): void =>

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Clients } from '../../src/demo/clients.ts'
-import type { Entry } from '../../src/demo/entry.ts'
-import type { Journal } from '../../src/demo/journal.ts'
-import { startPageServer } from '../../src/demo/page-server.ts'
-import type { Change, Phone, Phones } from '../../src/demo/phones.ts'
-import { createRecords } from '../../src/demo/records.ts'
+import type { Clients } from '../../src/tools/demo/clients.ts'
+import type { Entry } from '../../src/tools/demo/entry.ts'
+import type { Journal } from '../../src/tools/demo/journal.ts'
+import { startPageServer } from '../../src/tools/demo/page-server.ts'
+import type { Change, Phone, Phones } from '../../src/tools/demo/phones.ts'
+import { createRecords } from '../../src/tools/demo/records.ts'
 
 test('the page loads no resources from other servers', async (t) => {
   const server = await startPageServer(0)

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Entry, State } from '../../src/demo/entry.ts'
-import { describeLocation, findPush } from '../../src/demo/find-push.ts'
-import { createPhones, type Phone, type Phones } from '../../src/demo/phones.ts'
-import { startPushServices } from '../../src/demo/push-services.ts'
-import { verifyPhones, verifyWaiting } from '../../src/demo/verify.ts'
-import type { Device } from '../../src/devices/device.ts'
-import { deviceId } from '../../src/devices/identity.ts'
-import { emit } from '../../src/runtime/events.ts'
-import { uuidv7 } from '../../src/runtime/ids.ts'
+import { emit } from '../../src/base/runtime/events.ts'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import { deviceId } from '../../src/subjects/devices/identity.ts'
+import type { Entry, State } from '../../src/tools/demo/entry.ts'
+import { describeLocation, findPush } from '../../src/tools/demo/find-push.ts'
+import { createPhones, type Phone, type Phones } from '../../src/tools/demo/phones.ts'
+import { startPushServices } from '../../src/tools/demo/push-services.ts'
+import { verifyPhones, verifyWaiting } from '../../src/tools/demo/verify.ts'
 
 interface Stage {
   readonly phones: Phones

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { readTimestamp } from '../../src/contract/timestamp.ts'
-import { createDeviceClient, DeviceLinkError, restPublisher } from '../../src/devices/client.ts'
+import { createDeviceClient, DeviceLinkError, restPublisher } from '../../src/subjects/devices/client.ts'
 import { foreignPlatform } from './foreign-platform.ts'
 
 const news = {

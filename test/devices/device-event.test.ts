@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkDeviceEvent } from '../../src/contract/device-events.ts'
-import type { Device } from '../../src/devices/device.ts'
-import { type DeviceEvent, eventsOf, type Judge } from '../../src/devices/device-event.ts'
-import { deviceId } from '../../src/devices/identity.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import { type DeviceEvent, eventsOf, type Judge } from '../../src/subjects/devices/device-event.ts'
+import { deviceId } from '../../src/subjects/devices/identity.ts'
 import { subscription } from './subscription.ts'
 
 function read(tokens: readonly object[], what: 'link' | 'unlink' = 'link', over: object = {}, judge?: Judge) {

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { StampedEvent } from '../../src/devices/device-event.ts'
-import { takeOwn } from '../../src/devices/own-changes.ts'
-import { createRegistry, deviceMigrations } from '../../src/devices/registry.ts'
-import { clock } from '../../src/runtime/clock.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
+import type { StampedEvent } from '../../src/subjects/devices/device-event.ts'
+import { takeOwn } from '../../src/subjects/devices/own-changes.ts'
+import { createRegistry, deviceMigrations } from '../../src/subjects/devices/registry.ts'
 import { deviceOf } from '../suites/devices.ts'
 import { onEachEngine } from '../support/engines.ts'
 

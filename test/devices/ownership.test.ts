@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Link, linked, merge, owner, type TokenState, unknown, unlinked } from '../../src/devices/ownership.ts'
+import {
+  type Link,
+  linked,
+  merge,
+  owner,
+  type TokenState,
+  unknown,
+  unlinked,
+} from '../../src/subjects/devices/ownership.ts'
 import { oracle, sequences, type TestEvent } from './sequences.ts'
 
 const link = (userId: string, at: string, over: Partial<Link> = {}): Link => ({

@@ -4,18 +4,18 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import type { AnyCheck } from '../../src/checker/check.ts'
-import { operatorChecks } from '../../src/checker/operator/checks.ts'
-import { platformChecks } from '../../src/checker/platform/checks.ts'
-import { reportSchemaText, withChecks } from '../../src/checker/print-checks.ts'
-import { platformPreparationTable, readPlatformPreparation } from '../../src/cli/check/platform-preparation.ts'
-import { type Preparation, preparationTable, readPreparation } from '../../src/cli/check/preparation.ts'
-import { byOption } from '../../src/runtime/check-options.ts'
+import { byOption } from '../../src/base/runtime/check-options.ts'
+import type { AnyCheck } from '../../src/tools/checker/check.ts'
+import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
+import { platformChecks } from '../../src/tools/checker/platform/checks.ts'
+import { reportSchemaText, withChecks } from '../../src/tools/checker/print-checks.ts'
+import { platformPreparationTable, readPlatformPreparation } from '../../src/tools/cli/check/platform-preparation.ts'
+import { type Preparation, preparationTable, readPreparation } from '../../src/tools/cli/check/preparation.ts'
 import { temporary } from '../support/sides.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 const read = (page: string): Promise<string> => readFile(join(docs, page), 'utf8')
-const rewrite = 'run: node --conditions=bellwire-source src/checker/print-checks.ts --write'
+const rewrite = 'run: node --conditions=bellwire-source src/tools/checker/print-checks.ts --write'
 
 test('docs/checks.md has the tables of the checks', async () => {
   const page = await read('checks.md')

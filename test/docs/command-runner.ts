@@ -1,7 +1,7 @@
 // A process that runs one command line after another, so that each costs no start of Node. A person at a terminal answers yes.
 
 import { Readable } from 'node:stream'
-import { main } from '../../src/cli/main.ts'
+import { main } from '../../src/tools/cli/main.ts'
 import type { Run } from '../cli/bellwire.ts'
 
 export interface CommandLine {

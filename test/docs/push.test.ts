@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { decide, defaultRules, rulesOf } from '../../src/providers/http/rules.ts'
-import { placeholders } from '../../src/providers/http/values.ts'
+import { decide, defaultRules, rulesOf } from '../../src/subjects/providers/http/rules.ts'
+import { placeholders } from '../../src/subjects/providers/http/values.ts'
 
 const page = await readFile(join(import.meta.dirname, '../../docs/push.md'), 'utf8')
 

@@ -8,7 +8,7 @@ import test from 'node:test'
 const page = await readFile(join(import.meta.dirname, '../../docs/running.md'), 'utf8')
 
 test('the table of exit codes has every code', async () => {
-  const { exit } = await import('../../src/cli/exit.ts')
+  const { exit } = await import('../../src/tools/cli/exit.ts')
   const shown = [...page.matchAll(/^\| (\d) \| /gm)].map(([, code]) => Number(code))
   assert.deepEqual(shown, Object.values(exit))
 })

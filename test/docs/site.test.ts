@@ -9,7 +9,7 @@ import test, { type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { transform } from 'esbuild'
 import express from 'express'
-import type { Inbox, InboxNotification } from '../../src/widget/types.ts'
+import type { Inbox, InboxNotification } from '../../src/tools/widget/types.ts'
 import { freePort } from '../support/free-port.ts'
 import { environmentOf, nginxService } from '../support/services/http2-servers.ts'
 import { startServer } from '../support/services/program.ts'
@@ -34,7 +34,7 @@ const startInbox = (t: TestContext) =>
 async function load(t: TestContext, text: string, names: object, exported = ''): Promise<Record<string, unknown>> {
   const folder = await temporary(t)
   const file = join(folder, 'block.mjs')
-  const client = pathToFileURL(join(root, 'src/widget/inbox.ts')).href
+  const client = pathToFileURL(join(root, 'src/tools/widget/inbox.ts')).href
   const here = `const { ${Object.keys(names).join(', ')} } = globalThis.reader\n`
   Object.assign(globalThis, { reader: names })
   await writeFile(file, `${here}${text.replace('bellwire/inbox', client)}\nexport { ${exported} }\n`)
@@ -103,7 +103,7 @@ test('the JavaScript of docs/inbox.md signs a user in, lists notifications, foll
 
 // A compiler of JSX accepts each unknown attribute with a hyphen.
 test('the element has each attribute that the HTML, JSX and Vue blocks give it', async () => {
-  const element = await readFile(join(root, 'src/widget/element.ts'), 'utf8')
+  const element = await readFile(join(root, 'src/tools/widget/element.ts'), 'utf8')
   const [, properties = ''] = /static override readonly properties = \{\n([\s\S]*?)\n {2}\}/.exec(element) ?? []
   const known = [...properties.matchAll(/^ +(\w+): \{(?: attribute: '([\w-]+)')?(?!.*attribute: false)/gm)].map(
     ([, name, attribute]) => attribute ?? name,
@@ -124,7 +124,9 @@ test('the CSS of docs/inbox.md is valid, and it and the lists beside it have the
   const page = read('docs/inbox.md')
   const names = (text = '') => [...text.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
   const [styles = '', ...sources] = await Promise.all(
-    ['styles', 'element', 'notification-item'].map((name) => readFile(join(root, `src/widget/${name}.ts`), 'utf8')),
+    ['styles', 'element', 'notification-item'].map((name) =>
+      readFile(join(root, `src/tools/widget/${name}.ts`), 'utf8'),
+    ),
   )
   const properties = new Set([...styles.matchAll(/var\(--bellwire-([\w-]+)/g)].map(([, name = '']) => name))
   const [, listed] = /prefix `--bellwire-`: ([^\n]+)/.exec(page) ?? []

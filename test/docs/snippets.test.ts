@@ -9,18 +9,18 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { readPlatformPreparation } from '../../src/cli/check/platform-preparation.ts'
-import { readPreparation } from '../../src/cli/check/preparation.ts'
-import { operatorOptions, platformOptions } from '../../src/config/compose/compose.ts'
-import { operatorProfile } from '../../src/config/compose/operator-profile.ts'
-import { loadConfig } from '../../src/config/load.ts'
-import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
-import { makeCertificate } from '../../src/stand-ins/certificate.ts'
+import { operatorOptions, platformOptions } from '../../src/sides/config/compose/compose.ts'
+import { operatorProfile } from '../../src/sides/config/compose/operator-profile.ts'
+import { loadConfig } from '../../src/sides/config/load.ts'
+import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
+import { readPlatformPreparation } from '../../src/tools/cli/check/platform-preparation.ts'
+import { readPreparation } from '../../src/tools/cli/check/preparation.ts'
+import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { temporary } from '../support/sides.ts'
 import { fencedSnippets, pages, read, root, type Snippet } from './blocks.ts'
 
 /** Files with a function whose @example is a complete program. */
-const documented = ['src/operator/create-operator.ts', 'src/platform/create-platform.ts']
+const documented = ['src/sides/operator/create-operator.ts', 'src/sides/platform/create-platform.ts']
 
 test('the TypeScript snippets of README, docs, createOperator and createPlatform compile in strict mode', async (t) => {
   const snippets = [
@@ -68,7 +68,7 @@ test('the JSX, HTML and Vue snippets have only attributes of the element, and it
     jsx: 'react-jsx',
     types: [],
     module: 'preserve',
-    paths: { 'bellwire/inbox-element': ['../../src/widget/inbox-element.ts'], vue: ['./vue.d.ts'] },
+    paths: { 'bellwire/inbox-element': ['../../src/tools/widget/inbox-element.ts'], vue: ['./vue.d.ts'] },
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts', '*.tsx'] }))
   assert.match(await compile(folder), /^wrong\.tsx\S+ error TS2322: Type '"cards"' is not assignable .*\n$/)
@@ -219,8 +219,8 @@ const project = {
     allowImportingTsExtensions: true,
     paths: {
       bellwire: ['../../src/index.ts'],
-      'bellwire/devices': ['../../src/devices/client.ts'],
-      'bellwire/config': ['../../src/config/read-options.ts'],
+      'bellwire/devices': ['../../src/subjects/devices/client.ts'],
+      'bellwire/config': ['../../src/sides/config/read-options.ts'],
     },
   },
   include: ['*.ts'],

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { operatorChecks } from '../../src/checker/operator/checks.ts'
-import { phraseLanes } from '../../src/cli/lanes/show-lanes.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
+import { phraseLanes } from '../../src/tools/cli/lanes/show-lanes.ts'
 import { fencedSnippets, pages, read, type Snippet } from './blocks.ts'
 
 /** The test of each language. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { sqlSource } from '../../src/attributes/sql.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
+import { sqlSource } from '../../src/subjects/attributes/sql.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { onPostgres } from '../support/engines.ts'
 import { createPlayers, type Players, playerQueries } from '../support/players.ts'
 import { freshSchema } from '../support/services/postgres.ts'

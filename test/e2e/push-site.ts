@@ -18,7 +18,7 @@ export interface PushSite {
   readonly waiting: number
 }
 
-// As the payload is documented (src/providers/web-push/payload.ts): JSON, shown under push_id as its tag.
+// As the payload is documented (src/subjects/providers/web-push/payload.ts): JSON, shown under push_id as its tag.
 const reportingWorker = `
   self.addEventListener('install', () => self.skipWaiting())
   self.addEventListener('activate', (event) => event.waitUntil(clients.claim()))

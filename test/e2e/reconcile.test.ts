@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileSource } from '../../src/attributes/file.ts'
+import { fileSource } from '../../src/subjects/attributes/file.ts'
 import { importLines, readDiscrepancies, runReconciliation } from '../reconcile/platform.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { keys, startOperator, startPlatform, temporary } from '../support/sides.ts'

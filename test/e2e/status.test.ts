@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
+import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { reportingPlatform, type Way, ways } from '../support/reporting-sides.ts'
 import { freshSchema } from '../support/services/postgres.ts'

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { createSecureServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
-import { createConnector, openDispatcher } from '../../src/http-client/dispatcher.ts'
-import { makeCertificate } from '../../src/stand-ins/certificate.ts'
+import { createConnector, openDispatcher } from '../../src/base/http-client/dispatcher.ts'
+import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
 
 test('a server that prefers HTTP/2 is called over HTTP/1.1', async (t) => {

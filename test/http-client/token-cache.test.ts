@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createTokenCache, type FetchedToken } from '../../src/http-client/token-cache.ts'
+import { createTokenCache, type FetchedToken } from '../../src/base/http-client/token-cache.ts'
 
 function fetches() {
   const waiting: PromiseWithResolvers<FetchedToken>[] = []

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createKeyFinder } from '../../src/http/access.ts'
+import { createKeyFinder } from '../../src/base/http/access.ts'
 
 const old = { name: 'old', key: 'key-of-last-year' }
 const fresh = { name: 'fresh', key: 'key-of-this-year' }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Type } from 'typebox'
-import { adminRoute, registerAdmin } from '../../src/admin/route.ts'
-import { createHttp } from '../../src/http/http.ts'
-import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import { createHttp } from '../../src/base/http/http.ts'
+import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
+import { adminRoute, registerAdmin } from '../../src/sides/admin/route.ts'
 
 const cause = 'PostgreSQL: connect ECONNREFUSED'
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import test from 'node:test'
-import { addressOf, createIsProxy, trustConnection } from '../../src/http/address.ts'
+import { addressOf, createIsProxy, trustConnection } from '../../src/base/http/address.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 import { get, keys, startOperator } from '../support/sides.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { csvLine } from '../../src/http/csv.ts'
+import { csvLine } from '../../src/base/http/csv.ts'
 
 test('no cell becomes a formula: after spaces, a byte order mark, a semicolon, or in full width', () => {
   for (const [cell, line] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { blocks, longestLine } from '../../src/http/lines.ts'
+import { blocks, longestLine } from '../../src/base/http/lines.ts'
 
 async function* chunksOf(text: string, size: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text)

@@ -8,9 +8,9 @@ import test, { type TestContext } from 'node:test'
 import middie from '@fastify/middie'
 import express, { type Express } from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { chain } from '../../src/http/mount.ts'
-import { createOperator, type Operator } from '../../src/operator/create-operator.ts'
-import { createPlatform, type Platform } from '../../src/platform/create-platform.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { createOperator, type Operator } from '../../src/sides/operator/create-operator.ts'
+import { createPlatform, type Platform } from '../../src/sides/platform/create-platform.ts'
 import { element, keys, temporary, witness } from '../support/sides.ts'
 
 /** JSON.parse would change this number. */

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
-import { startLog } from '../../src/runtime/log.ts'
+import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
+import { startLog } from '../../src/base/runtime/log.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { get, post, startOperator } from '../support/sides.ts'
 

@@ -6,7 +6,7 @@ import {
   createSubscriberToken,
   TokenRefused,
   verifySubscriberToken,
-} from '../../src/http/subscriber-token.ts'
+} from '../../src/base/http/subscriber-token.ts'
 
 const secret = 'a secret of more than thirty-two bytes'
 const other = 'another secret of more than thirty-two bytes'

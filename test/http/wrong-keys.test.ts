@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createWrongKeys } from '../../src/http/wrong-keys.ts'
-import { on } from '../../src/runtime/events.ts'
+import { createWrongKeys } from '../../src/base/http/wrong-keys.ts'
+import { on } from '../../src/base/runtime/events.ts'
 import { event } from '../support/wait.ts'
 
 const createClock = (): { now: () => number; advance(ms: number): void } => {

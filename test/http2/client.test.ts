@@ -9,12 +9,17 @@ import {
 } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { createHttp2Client, type Http2Client, type Http2Options, type PostRequest } from '../../src/http2/client.ts'
-import type { Exchanged } from '../../src/http2/connection.ts'
-import { makeCertificate } from '../../src/stand-ins/certificate.ts'
-import { createFaults, type Faults } from '../../src/stand-ins/faults.ts'
-import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
-import type { Arrival } from '../../src/stand-ins/stand-in.ts'
+import {
+  createHttp2Client,
+  type Http2Client,
+  type Http2Options,
+  type PostRequest,
+} from '../../src/base/http2/client.ts'
+import type { Exchanged } from '../../src/base/http2/connection.ts'
+import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
+import { createFaults, type Faults } from '../../src/tools/stand-ins/faults.ts'
+import { listenHttp2 } from '../../src/tools/stand-ins/http2-server.ts'
+import type { Arrival } from '../../src/tools/stand-ins/stand-in.ts'
 import { hourMs, setClock } from '../support/set-clock.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FloodBudget } from '../../src/http2/flood-budget.ts'
-import { grow, ReceiveWindow } from '../../src/http2/flow.ts'
+import { FloodBudget } from '../../src/base/http2/flood-budget.ts'
+import { grow, ReceiveWindow } from '../../src/base/http2/flow.ts'
 
 test('a window may reach 2^31-1, and one byte more is a violation', () => {
   assert.equal(grow(1, 0x7ffffffe), 0x7fffffff)

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { ConnectionError } from '../../src/http2/frames.ts'
-import { Decoder } from '../../src/http2/hpack-decoder.ts'
-import { Encoder, fieldOverhead, type Indexing, sizeUpdateBytes } from '../../src/http2/hpack-encoder.ts'
+import { ConnectionError } from '../../src/base/http2/frames.ts'
+import { Decoder } from '../../src/base/http2/hpack-decoder.ts'
+import { Encoder, fieldOverhead, type Indexing, sizeUpdateBytes } from '../../src/base/http2/hpack-encoder.ts'
 import { withoutGo } from '../support/services/go.ts'
 import { startGoHpack } from './go-hpack.ts'
 

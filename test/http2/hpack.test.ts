@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ConnectionError, errorCode } from '../../src/http2/frames.ts'
-import { Decoder } from '../../src/http2/hpack-decoder.ts'
-import { Encoder, type Indexing } from '../../src/http2/hpack-encoder.ts'
-import { decodeHuffman } from '../../src/http2/huffman.ts'
+import { ConnectionError, errorCode } from '../../src/base/http2/frames.ts'
+import { Decoder } from '../../src/base/http2/hpack-decoder.ts'
+import { Encoder, type Indexing } from '../../src/base/http2/hpack-encoder.ts'
+import { decodeHuffman } from '../../src/base/http2/huffman.ts'
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex')
 const decode = (decoder: Decoder, block: Buffer) => decoder.decode(block, 0, block.length)

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createHttp2Client } from '../../src/http2/client.ts'
-import { errorCode, flag, frameType } from '../../src/http2/frames.ts'
+import { createHttp2Client } from '../../src/base/http2/client.ts'
+import { errorCode, flag, frameType } from '../../src/base/http2/frames.ts'
 import { until } from '../support/wait.ts'
 import { frame, literalField, type Misbehaviour, rawPeer, repeat, status200 } from './raw-peer.ts'
 

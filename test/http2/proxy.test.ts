@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createHttp2Client } from '../../src/http2/client.ts'
-import { type Certificate, makeCertificate } from '../../src/stand-ins/certificate.ts'
-import { createFaults } from '../../src/stand-ins/faults.ts'
-import { listenHttp2 } from '../../src/stand-ins/http2-server.ts'
+import { createHttp2Client } from '../../src/base/http2/client.ts'
+import { type Certificate, makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
+import { createFaults } from '../../src/tools/stand-ins/faults.ts'
+import { listenHttp2 } from '../../src/tools/stand-ins/http2-server.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
 
 for (const certificate of [undefined, makeCertificate()]) {

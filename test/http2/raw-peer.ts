@@ -2,7 +2,7 @@
 
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { flag, frameType, headBytes, writeHead } from '../../src/http2/frames.ts'
+import { flag, frameType, headBytes, writeHead } from '../../src/base/http2/frames.ts'
 
 export interface RawPeer {
   readonly url: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { errorCode, flag, frameType, writeHead } from '../../src/http2/frames.ts'
-import { Reader, type ReaderEvents } from '../../src/http2/reader.ts'
+import { errorCode, flag, frameType, writeHead } from '../../src/base/http2/frames.ts'
+import { Reader, type ReaderEvents } from '../../src/base/http2/reader.ts'
 
 function frame(type: number, flags: number, stream: number, payload: Buffer | number[] = []): Buffer {
   const body = Buffer.from(payload as Buffer)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { headBytes } from '../../src/http2/frames.ts'
-import { Writer } from '../../src/http2/writer.ts'
+import { headBytes } from '../../src/base/http2/frames.ts'
+import { Writer } from '../../src/base/http2/writer.ts'
 
 /** Larger than the first buffer of a writer. */
 const bytes = 1_000_000

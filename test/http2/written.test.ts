@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, createServer } from 'node:net'
 import test from 'node:test'
-import { createHttp2Client } from '../../src/http2/client.ts'
-import { frameType } from '../../src/http2/frames.ts'
+import { createHttp2Client } from '../../src/base/http2/client.ts'
+import { frameType } from '../../src/base/http2/frames.ts'
 import { frame } from './raw-peer.ts'
 
 test('a request that was never handed to the operating system is not written, and one that was is', async (t) => {

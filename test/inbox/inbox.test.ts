@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createInbox, inboxMigrations } from '../../src/inbox/inbox.ts'
-import { forgetNotifications } from '../../src/inbox/store.ts'
+import { createInbox, inboxMigrations } from '../../src/subjects/inbox/inbox.ts'
+import { forgetNotifications } from '../../src/subjects/inbox/store.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { deliver, follow, isReady, list, message, openStore, origin, serveInbox, token } from './open-inbox.ts'
 

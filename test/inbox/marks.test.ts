@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createInbox } from '../../src/inbox/inbox.ts'
+import { createInbox } from '../../src/subjects/inbox/inbox.ts'
 import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { query } from '../support/services/postgres.ts'
 import {

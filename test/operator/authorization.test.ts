@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { clock } from '../../src/runtime/clock.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
 import { adminKey, element, keys, startOperator, startPlatform } from '../support/sides.ts'
 
 const basic = (pair: string): string => `Basic ${Buffer.from(pair).toString('base64')}`

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createOperator } from '../../src/operator/create-operator.ts'
-import type { OperatorOptions } from '../../src/operator/options.ts'
-import { createPlatform } from '../../src/platform/create-platform.ts'
-import type { PlatformOptions } from '../../src/platform/options.ts'
-import { fcm } from '../../src/providers/fcm/fcm.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import { ConfigError } from '../../src/runtime/problem.ts'
+import { ConfigError } from '../../src/base/runtime/problem.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import type { OperatorOptions } from '../../src/sides/operator/options.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
+import type { PlatformOptions } from '../../src/sides/platform/options.ts'
+import { fcm } from '../../src/subjects/providers/fcm/fcm.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { keys, witness } from '../support/sides.ts'
 
 const operator: OperatorOptions = { store: 'sqlite:never-opened.db', keys: [keys.one], suppression: 'none' }

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { KeyRate } from '../../src/operator/options.ts'
-import { createSendLimits } from '../../src/operator/send-limits.ts'
-import { type Events, on } from '../../src/runtime/events.ts'
-import { createMetrics } from '../../src/runtime/metrics.ts'
+import { type Events, on } from '../../src/base/runtime/events.ts'
+import { createMetrics } from '../../src/base/runtime/metrics.ts'
+import type { KeyRate } from '../../src/sides/operator/options.ts'
+import { createSendLimits } from '../../src/sides/operator/send-limits.ts'
 import { onSqlite } from '../support/engines.ts'
 import { element, get, keys, post, startOperator, witness } from '../support/sides.ts'
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { readReceiptToken, receiptToken } from '../../src/contract/receipt-token.ts'
-import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 

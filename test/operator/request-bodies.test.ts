@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
-import { clock } from '../../src/runtime/clock.ts'
+import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
 import { headOf, openRawSocket } from '../support/raw-socket.ts'
 import { adminKey, element, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
-import { functionDevices } from '../../src/devices/sources/function.ts'
-import { createOperator } from '../../src/operator/create-operator.ts'
-import type { PushService } from '../../src/providers/push-service.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { functionDevices } from '../../src/subjects/devices/sources/function.ts'
+import type { PushService } from '../../src/subjects/providers/push-service.ts'
 import { keys, temporary, witness } from '../support/sides.ts'
 
 test('an operator that fails to start closes its store', async (t) => {

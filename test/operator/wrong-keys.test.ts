@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createSubscriberToken } from '../../src/http/subscriber-token.ts'
-import { startLog } from '../../src/runtime/log.ts'
+import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
+import { startLog } from '../../src/base/runtime/log.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 

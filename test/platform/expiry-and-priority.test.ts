@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { LaneOptions } from '../../src/platform/options.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
+import type { LaneOptions } from '../../src/sides/platform/options.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { startFakeOperator } from '../providers/fake-operator.ts'
 import { adminKey, element, get, keys, post, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'

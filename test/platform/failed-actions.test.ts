@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { LaneOptions } from '../../src/platform/options.ts'
-import type { Message, Provider, Result } from '../../src/providers/provider.ts'
+import type { LaneOptions } from '../../src/sides/platform/options.ts'
+import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { NewItem } from '../../src/base/queue/queue.ts'
 import { type Activity, readSingle } from '../../src/contract/read-activity.ts'
-import { type RecordRules, toNewItem } from '../../src/platform/new-item.ts'
-import type { NewItem } from '../../src/queue/queue.ts'
+import { type RecordRules, toNewItem } from '../../src/sides/platform/new-item.ts'
 
 const now = Date.parse('2026-11-23T12:00:00Z')
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { LaneOptions } from '../../src/platform/options.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import { on } from '../../src/runtime/events.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import type { LaneOptions } from '../../src/sides/platform/options.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { type Received, startFakeOperator } from '../providers/fake-operator.ts'
 import { adminKey, element, get, keys, post, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'

@@ -1,9 +1,9 @@
 // A platform process that delivers by itself. argv: the store, the port, the witness file, and `hang` if the provider never answers.
 
 import { appendFileSync } from 'node:fs'
-import { listen } from '../../src/http/http.ts'
-import { chain } from '../../src/http/mount.ts'
-import { createPlatform } from '../../src/platform/create-platform.ts'
+import { listen } from '../../src/base/http/http.ts'
+import { chain } from '../../src/base/http/mount.ts'
+import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 import { adminKey } from '../support/sides.ts'
 
 const [store = '', port = '', witness = '', hang] = process.argv.slice(2)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { collapseId } from '../../src/providers/collapse.ts'
-import { uuidv7 } from '../../src/runtime/ids.ts'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
+import { collapseId } from '../../src/subjects/providers/collapse.ts'
 
 test('a collapse identity is the same on every attempt, unique to its message, and valid for every service', () => {
   const ref = uuidv7()

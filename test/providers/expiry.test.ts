@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { expiryOf } from '../../src/providers/expiry.ts'
-import { firstUuidv7 } from '../../src/runtime/ids.ts'
+import { firstUuidv7 } from '../../src/base/runtime/ids.ts'
+import { expiryOf } from '../../src/subjects/providers/expiry.ts'
 
 test('row 56: a message expires after its lifetime, or at an earlier time that it names', () => {
   const firstAttempt = Date.parse('2026-11-23T12:00:00Z')

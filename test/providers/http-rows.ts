@@ -1,6 +1,6 @@
 // The answers table of the general HTTP provider: default meanings of statuses, and rules of a service for devices.
 
-import type { Rule } from '../../src/providers/http/rules.ts'
+import type { Rule } from '../../src/subjects/providers/http/rules.ts'
 import type { Row } from '../suites/push-service.ts'
 
 /** The rules for these rows. They precede the default rules for statuses. */

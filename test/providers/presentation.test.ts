@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { PushContent } from '../../src/contract/content.ts'
-import type { Device } from '../../src/devices/device.ts'
-import { apnsNotification } from '../../src/providers/apns/notification.ts'
-import { fcmMessage } from '../../src/providers/fcm/message.ts'
-import { type Presentation, presentationOf } from '../../src/providers/presentation.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import { apnsNotification } from '../../src/subjects/providers/apns/notification.ts'
+import { fcmMessage } from '../../src/subjects/providers/fcm/message.ts'
+import { type Presentation, presentationOf } from '../../src/subjects/providers/presentation.ts'
 
 const ref = '0192f0c1-7d2a-7cc3-98c4-dc0c0c07398f'
 const now = Date.parse('2026-11-21T12:00:00Z')

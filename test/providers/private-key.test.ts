@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
-import { apnsSigningKey } from '../../src/providers/apns/provider-token.ts'
-import { readServiceAccount, signingKey } from '../../src/providers/fcm/service-account.ts'
+import { apnsSigningKey } from '../../src/subjects/providers/apns/provider-token.ts'
+import { readServiceAccount, signingKey } from '../../src/subjects/providers/fcm/service-account.ts'
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { recording } from '../../src/providers/recording.ts'
+import { recording } from '../../src/subjects/providers/recording.ts'
 import { contextOf, message, messages, providerSuite } from '../suites/provider.ts'
 import { temporary } from '../support/sides.ts'
 

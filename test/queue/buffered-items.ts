@@ -1,5 +1,5 @@
+import type { BufferedItem } from '../../src/base/queue/lane/buffered-item.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
-import type { BufferedItem } from '../../src/queue/lane/buffered-item.ts'
 
 /** The key of a push message of this user with this activity.id. */
 export const keyOf = (id: number | string, userId = '1001'): string =>

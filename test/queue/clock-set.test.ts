@@ -1,8 +1,8 @@
 // A clock that is set, in either direction, changes no wait of a lane.
 
 import assert from 'node:assert/strict'
-import { clock } from '../../src/runtime/clock.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
 import { delivered, fatal, items, laneOf, queueChecks, seqsOf, waitUntilSettled } from '../suites/queue.ts'
 import { hourMs, passTime, setClock } from '../support/set-clock.ts'
 import { event, until } from '../support/wait.ts'

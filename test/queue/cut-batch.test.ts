@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { BufferedItem } from '../../src/queue/lane/buffered-item.ts'
-import { type BatchLimits, type BatchSource, cutBatch } from '../../src/queue/lane/cut-batch.ts'
+import type { BufferedItem } from '../../src/base/queue/lane/buffered-item.ts'
+import { type BatchLimits, type BatchSource, cutBatch } from '../../src/base/queue/lane/cut-batch.ts'
 import { bufferedItem, bufferedItems, keyOf } from './buffered-items.ts'
 
 const limits: BatchLimits = { max: 3, bytes: 100, spanMs: 200, order: 'none' }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { divideLanes, type LaneProcess } from '../../src/queue/owners/divide-lanes.ts'
+import { divideLanes, type LaneProcess } from '../../src/base/queue/owners/divide-lanes.ts'
 
 const lanes = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => `${(i >> 1) + 1}/${i % 2 ? 'site' : 'push'}`)

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { eraseItems } from '../../src/base/queue/erase.ts'
+import type { DecidedItems, ErasedItems, HandledOutcome, Item, NewItem } from '../../src/base/queue/queue.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import { eraseItems } from '../../src/queue/erase.ts'
-import type { DecidedItems, ErasedItems, HandledOutcome, Item, NewItem } from '../../src/queue/queue.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
-import { op, statement } from '../../src/store/statement.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,7 +1,7 @@
 // Rows of the queue's tables, written and read directly, for tests with many failed items.
 
-import type { Database } from '../../src/store/database.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import type { Database } from '../../src/base/store/database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
 
 /** Inserts this many failed items, numbered from 1: error 'error 17.', user 'user 7', activity 0 to 3. The last ones have texts. */
 export async function fillFailed(database: Database, count: number, texts = 2_000): Promise<void> {

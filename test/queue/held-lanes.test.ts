@@ -1,10 +1,10 @@
 // How long a lane is held, why, and who may end it.
 
 import assert from 'node:assert/strict'
-import { createQueue } from '../../src/queue/create-queue.ts'
-import type { Item } from '../../src/queue/queue.ts'
-import { on } from '../../src/runtime/events.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import { createQueue } from '../../src/base/queue/create-queue.ts'
+import type { Item } from '../../src/base/queue/queue.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
 import {
   delivered,
   fatal,

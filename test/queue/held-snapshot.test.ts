@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import pg from 'pg'
-import { queueMigrations } from '../../src/queue/create-queue.ts'
-import { findDueLanes, readPage } from '../../src/queue/lane/read-waiting.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { findDueLanes, readPage } from '../../src/base/queue/lane/read-waiting.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 import { entriesPerLookUp } from '../support/index-reads.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type FatalCall, type Judgement, judgeFatals } from '../../src/queue/lane/judge-fatals.ts'
+import { type FatalCall, type Judgement, judgeFatals } from '../../src/base/queue/lane/judge-fatals.ts'
 
 const call = (over: Partial<FatalCall>): FatalCall => ({
   kind: 'batch',

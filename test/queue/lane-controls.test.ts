@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 import { cancellationOf, cancelWaitingSuite, waitUntilDone } from '../suites/cancel-waiting.ts'
 import { laneControlsSuite, pauseOf } from '../suites/lane-controls.ts'
 import { delivered, items, laneOf, type QueueFixture, waitUntilSettled } from '../suites/queue.ts'

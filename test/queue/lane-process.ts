@@ -5,9 +5,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import { type EventName, on } from '../../src/runtime/events.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { type EventName, on } from '../../src/base/runtime/events.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 
 /** Where in a call the process reports 'halted' and then waits for ever. */
 export type Halt = 'never' | 'before the answer' | 'before the settle'

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import pg from 'pg'
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
-import { wakeChannel } from '../../src/store/wakers.ts'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { wakeChannel } from '../../src/base/store/wakers.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { planRetry } from '../../src/base/queue/lane/plan-retry.ts'
 import type { Fatal } from '../../src/contract/outcome.ts'
-import { planRetry } from '../../src/queue/lane/plan-retry.ts'
 
 const retry = { firstMs: 1_000, mostMs: 300_000 }
 const fatal: Fatal = { category: 'fatal', reason: 'unavailable', blame: 'message', rule: 'r', error: 'busy' }

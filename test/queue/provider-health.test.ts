@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createProviderHealth } from '../../src/queue/lane/provider-health.ts'
+import { createProviderHealth } from '../../src/base/queue/lane/provider-health.ts'
 
 const create = () => createProviderHealth({ firstMs: 1_000, mostMs: 8_000 }, () => 1)
 const batch = { probe: false, batch: true, delivered: true }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRateLimit } from '../../src/queue/lane/rate-limit.ts'
+import { createRateLimit } from '../../src/base/queue/lane/rate-limit.ts'
 import { randomFrom } from '../contract/json-maker.ts'
 
 interface Call {

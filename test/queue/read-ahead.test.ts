@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import { createReadAheadBudget } from '../../src/queue/lane/read-ahead-budget.ts'
-import type { Lane } from '../../src/queue/queue.ts'
-import type { Database } from '../../src/store/database.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { createReadAheadBudget } from '../../src/base/queue/lane/read-ahead-budget.ts'
+import type { Lane } from '../../src/base/queue/queue.ts'
+import type { Database } from '../../src/base/store/database.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 import { until } from '../support/wait.ts'
 
 test('lanes with long backlogs share the memory for reading ahead, and every lane is emptied', async (t) => {

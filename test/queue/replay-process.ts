@@ -3,8 +3,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 
 export interface ReplayProcess {
   /** Resolves when the process has committed this many pages. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { packRuns, type SettledItem, unpackRun } from '../../src/queue/lane/settled-runs.ts'
-import { settledState } from '../../src/queue/tables.ts'
+import { packRuns, type SettledItem, unpackRun } from '../../src/base/queue/lane/settled-runs.ts'
+import { settledState } from '../../src/base/queue/tables.ts'
 
 const successful = (seq: number, over: Partial<SettledItem> = {}): SettledItem => ({
   seq,

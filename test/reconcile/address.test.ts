@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
-import { requestPage } from '../../src/conversions/request-page.ts'
-import { createCaller } from '../../src/http-client/caller.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import { requestList } from '../../src/reconcile/request-list.ts'
+import { createCaller } from '../../src/base/http-client/caller.ts'
+import { requestPage } from '../../src/subjects/conversions/request-page.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
+import { requestList } from '../../src/subjects/reconcile/request-list.ts'
 
 test('the query of an operator’s address is sent with sends, reconciliation and polls', async (t) => {
   const asked: string[] = []

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createAnswerParser } from '../../src/reconcile/answer-parser.ts'
-import { AnswerRefused, type RefusalReason } from '../../src/reconcile/answer-refused.ts'
-import type { Texts } from '../../src/store/scratch.ts'
+import type { Texts } from '../../src/base/store/scratch.ts'
+import { createAnswerParser } from '../../src/subjects/reconcile/answer-parser.ts'
+import { AnswerRefused, type RefusalReason } from '../../src/subjects/reconcile/answer-refused.ts'
 
 /** Parses an answer that arrives in chunks of this size. */
 function parseChunks(answer: string | Buffer, size: number, maxIdBytes = 20_000): { ids: string[]; timestamp: number } {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkDataTime } from '../../src/reconcile/data-time.ts'
+import { checkDataTime } from '../../src/subjects/reconcile/data-time.ts'
 import { run } from '../cli/bellwire.ts'
 import { onSqlite } from '../support/engines.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'

@@ -1,8 +1,8 @@
 // A platform with a CRM, for the tests of reconciliation.
 
 import type { TestContext } from 'node:test'
-import type { ShownRun } from '../../src/admin/shown/run.ts'
-import type { ReconciliationOptions } from '../../src/reconcile/options.ts'
+import type { ShownRun } from '../../src/sides/admin/shown/run.ts'
+import type { ReconciliationOptions } from '../../src/subjects/reconcile/options.ts'
 import { adminKey, get, post, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ShownRun } from '../../src/admin/shown/run.ts'
-import { clock } from '../../src/runtime/clock.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
+import type { ShownRun } from '../../src/sides/admin/shown/run.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { type AnswerList, listOf, startListOperator } from '../support/list-operator.ts'
 import { hourMs, passTime, setClock } from '../support/set-clock.ts'

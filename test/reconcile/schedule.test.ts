@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { AnswerRefused } from '../../src/reconcile/answer-refused.ts'
-import { nextRunAt } from '../../src/reconcile/schedule.ts'
-import { maxUsers, minUsers, refuseGrownList, refuseShrunkList } from '../../src/reconcile/size-limits.ts'
+import { AnswerRefused } from '../../src/subjects/reconcile/answer-refused.ts'
+import { nextRunAt } from '../../src/subjects/reconcile/schedule.ts'
+import { maxUsers, minUsers, refuseGrownList, refuseShrunkList } from '../../src/subjects/reconcile/size-limits.ts'
 
 test('a run is due one interval after the last run, sooner after a refusal, and at once after an interruption', () => {
   const last = { state: 'done', requested_at: 1_000, why: null } as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readTimestamp } from '../../src/reconcile/timestamp.ts'
+import { readTimestamp } from '../../src/subjects/reconcile/timestamp.ts'
 
 test('timestamps are read in the published forms and with common deviations', () => {
   const valid: readonly [string, number][] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { longestRetryAfterMs, retryIn } from '../../src/runtime/backoff.ts'
+import { longestRetryAfterMs, retryIn } from '../../src/base/runtime/backoff.ts'
 
 const backoff = { firstMs: 1_000, mostMs: 300_000 }
 const longest = (attempt: number): number => retryIn(attempt, backoff, 0, () => 1)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Breaker, createBreaker } from '../../src/runtime/breaker.ts'
+import { type Breaker, createBreaker } from '../../src/base/runtime/breaker.ts'
 
 const create = (): Breaker => createBreaker({ after: 3, firstMs: 1_000, mostMs: 4_000 }, () => 1)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createFairSemaphore } from '../../src/runtime/fair-semaphore.ts'
-import { createSendRate } from '../../src/runtime/send-rate.ts'
+import { createFairSemaphore } from '../../src/base/runtime/fair-semaphore.ts'
+import { createSendRate } from '../../src/base/runtime/send-rate.ts'
 
 const farDeadline = (): number => Date.now() + 10_000
 

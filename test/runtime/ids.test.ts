@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { firstUuidv7, timeOfUuidv7, uuidv7 } from '../../src/runtime/ids.ts'
+import { firstUuidv7, timeOfUuidv7, uuidv7 } from '../../src/base/runtime/ids.ts'
 
 test('identifiers are UUIDv7, unique, and sort in creation order', () => {
   const ids = Array.from({ length: 20_000 }, () => uuidv7())

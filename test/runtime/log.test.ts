@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { emit } from '../../src/runtime/events.ts'
-import { type LogOptions, startLog } from '../../src/runtime/log.ts'
+import { emit } from '../../src/base/runtime/events.ts'
+import { type LogOptions, startLog } from '../../src/base/runtime/log.ts'
 
 const settled = {
   channel: 'push',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createLoop, type Loop } from '../../src/runtime/loop.ts'
+import { createLoop, type Loop } from '../../src/base/runtime/loop.ts'
 import { event } from '../support/wait.ts'
 
 /** A loop whose turns the test awaits and ends. */

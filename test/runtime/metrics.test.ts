@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { emit } from '../../src/runtime/events.ts'
-import { createMetrics, metricsText } from '../../src/runtime/metrics.ts'
+import { emit } from '../../src/base/runtime/events.ts'
+import { createMetrics, metricsText } from '../../src/base/runtime/metrics.ts'
 
 const settled = { channel: 'push', id: '7', ref: 'r', rule: 'x', attempt: 1 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRateLimiter } from '../../src/runtime/rate-limiter.ts'
+import { createRateLimiter } from '../../src/base/runtime/rate-limiter.ts'
 
 test('an empty bucket returns the time to wait, and refills evenly', () => {
   const limiter = createRateLimiter(100, 60_000)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createSendRate, type SendRate } from '../../src/runtime/send-rate.ts'
+import { createSendRate, type SendRate } from '../../src/base/runtime/send-rate.ts'
 
 /** Sends as early as the rate allows. @returns the number of sends in each second */
 function sendAll(rate: SendRate, from: number, seconds: number): number[] {

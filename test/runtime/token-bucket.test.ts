@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createTokenBucket } from '../../src/runtime/token-bucket.ts'
+import { createTokenBucket } from '../../src/base/runtime/token-bucket.ts'
 
 test('a bucket is full at first, refills evenly, and is never more than full', () => {
   const bucket = createTokenBucket(10, 1_000)

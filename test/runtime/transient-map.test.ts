@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createTransientMap } from '../../src/runtime/transient-map.ts'
+import { createTransientMap } from '../../src/base/runtime/transient-map.ts'
 
 test('a transient map has the same entries as a Map, however many are added and removed', () => {
   const transient = createTransientMap<string, { n: number }>()

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createAbortableWait, within } from '../../src/runtime/within.ts'
+import { createAbortableWait, within } from '../../src/base/runtime/within.ts'
 
 test('within() returns the result, or throws after the time limit', async () => {
   assert.equal(await within(10_000, Promise.resolve(1)), 1)

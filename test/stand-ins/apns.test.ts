@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import { SignJWT } from 'jose'
-import { type ApnsStandInOptions, apnsStandIn } from '../../src/stand-ins/apns.ts'
-import type { ApnsCredentials } from '../../src/stand-ins/apns-keys.ts'
+import { type ApnsStandInOptions, apnsStandIn } from '../../src/tools/stand-ins/apns.ts'
+import type { ApnsCredentials } from '../../src/tools/stand-ins/apns-keys.ts'
 import { connectClient } from './http2-client.ts'
 
 async function signToken({ key, keyId, teamId }: ApnsCredentials, at = Date.now()): Promise<string> {

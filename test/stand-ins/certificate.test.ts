@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { connect, createServer } from 'node:tls'
-import { makeCertificate } from '../../src/stand-ins/certificate.ts'
+import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 
 test('the certificate is valid, is its own authority, and has the names of this machine and its host', () => {
   const certificate = new X509Certificate(makeCertificate('push.example.test').cert)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { apns } from '../../src/providers/apns/apns.ts'
-import { fcm } from '../../src/providers/fcm/fcm.ts'
-import type { PushService } from '../../src/providers/push-service.ts'
-import { makeVapidKeys } from '../../src/providers/web-push/vapid.ts'
-import { webPush } from '../../src/providers/web-push/web-push.ts'
-import type { MadeDevice, ServiceName } from '../../src/stand-ins/all.ts'
-import { startStandIns } from '../../src/stand-ins/all.ts'
-import { startControl } from '../../src/stand-ins/control.ts'
+import { apns } from '../../src/subjects/providers/apns/apns.ts'
+import { fcm } from '../../src/subjects/providers/fcm/fcm.ts'
+import type { PushService } from '../../src/subjects/providers/push-service.ts'
+import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
+import { webPush } from '../../src/subjects/providers/web-push/web-push.ts'
+import type { MadeDevice, ServiceName } from '../../src/tools/stand-ins/all.ts'
+import { startStandIns } from '../../src/tools/stand-ins/all.ts'
+import { startControl } from '../../src/tools/stand-ins/control.ts'
 
 type ApiAnswer = Readonly<{ status: number; body: Record<string, never> }>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createFaults } from '../../src/stand-ins/faults.ts'
+import { createFaults } from '../../src/tools/stand-ins/faults.ts'
 
 const matches = (count: number, match: () => unknown) =>
   Array.from({ length: count }, match).flatMap((fault, i) => (fault ? [i + 1] : []))

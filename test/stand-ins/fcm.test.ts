@@ -5,9 +5,9 @@ import { createPrivateKey } from 'node:crypto'
 import { request } from 'node:https'
 import test, { type TestContext } from 'node:test'
 import { SignJWT } from 'jose'
-import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/stand-ins/fcm.ts'
-import type { ServiceAccountJson } from '../../src/stand-ins/fcm-token-endpoint.ts'
-import type { ShownNotification } from '../../src/stand-ins/stand-in.ts'
+import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/tools/stand-ins/fcm.ts'
+import type { ServiceAccountJson } from '../../src/tools/stand-ins/fcm-token-endpoint.ts'
+import type { ShownNotification } from '../../src/tools/stand-ins/stand-in.ts'
 import { connectClient, type Http2Answer } from './http2-client.ts'
 
 async function stage(t: TestContext, options: FcmStandInOptions = {}) {

@@ -6,8 +6,12 @@ import { once } from 'node:events'
 import test, { type TestContext } from 'node:test'
 import library from 'web-push'
 import { WebSocket } from 'ws'
-import { decrypt } from '../../src/stand-ins/web-push/decrypt.ts'
-import { startWebPushStandIn, type WebPushStandIn, type WebPushStandInOptions } from '../../src/stand-ins/web-push.ts'
+import { decrypt } from '../../src/tools/stand-ins/web-push/decrypt.ts'
+import {
+  startWebPushStandIn,
+  type WebPushStandIn,
+  type WebPushStandInOptions,
+} from '../../src/tools/stand-ins/web-push.ts'
 
 async function start(t: TestContext, options: WebPushStandInOptions = {}): Promise<WebPushStandIn> {
   const standIn = await startWebPushStandIn(options)

@@ -1,13 +1,13 @@
 // Test helpers: statuses in a store of their own, without an operator.
 
 import type { TestContext } from 'node:test'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
+import type { Database } from '../../src/base/store/database.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 import { readStatus, type StatusRecord } from '../../src/contract/status-record.ts'
-import { uuidv7 } from '../../src/runtime/ids.ts'
-import { createStatusPages, type StatusPages } from '../../src/status/pages.ts'
-import { createStatusRecorder, type FirstStatus, type StatusRecorder } from '../../src/status/recorder.ts'
-import { statusMigrations } from '../../src/status/tables.ts'
-import type { Database } from '../../src/store/database.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
+import { createStatusPages, type StatusPages } from '../../src/subjects/status/pages.ts'
+import { createStatusRecorder, type FirstStatus, type StatusRecorder } from '../../src/subjects/status/recorder.ts'
+import { statusMigrations } from '../../src/subjects/status/tables.ts'
 
 export interface OpenStatuses {
   readonly database: Database

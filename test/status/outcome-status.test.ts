@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Outcome } from '../../src/contract/outcome.ts'
 import { refuseFailed } from '../../src/contract/refusals.ts'
-import { outcomeStatus, type SentMessage } from '../../src/status/outcome-status.ts'
+import { outcomeStatus, type SentMessage } from '../../src/subjects/status/outcome-status.ts'
 
 const at = '2026-01-01T10:00:00'
 const text = '{ "meta" : {"a": 1.0}, "activity" : {"id":9007199254740993} , "title":"x"}'

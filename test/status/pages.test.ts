@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
+import type { Database } from '../../src/base/store/database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
 import type { MessageStatus } from '../../src/contract/status.ts'
 import { timestampOf } from '../../src/contract/timestamp.ts'
-import { eraseStatusMeta, forgetStatuses } from '../../src/status/retention.ts'
-import type { Database } from '../../src/store/database.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import { eraseStatusMeta, forgetStatuses } from '../../src/subjects/status/retention.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { add, openStatuses, readAll, sent } from './open-statuses.ts'
 

@@ -4,9 +4,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
-import type { Ownership } from '../../src/store/database.ts'
-import { type OpenOptions, openDatabase } from '../../src/store/open-database.ts'
-import { op } from '../../src/store/statement.ts'
+import type { Ownership } from '../../src/base/store/database.ts'
+import { type OpenOptions, openDatabase } from '../../src/base/store/open-database.ts'
+import { op } from '../../src/base/store/statement.ts'
 import { addUsers, migrations } from './users.ts'
 
 export interface DatabaseProcess {

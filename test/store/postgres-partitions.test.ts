@@ -1,14 +1,14 @@
-// Old rows of large tables are forgotten by dropping partitions (src/store/postgres-partitions.ts).
+// Old rows of large tables are forgotten by dropping partitions (src/base/store/postgres-partitions.ts).
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import pg from 'pg'
-import type { Database, Migration } from '../../src/store/database.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
-import { postgresDefaults } from '../../src/store/postgres-defaults.ts'
-import { createPartitions } from '../../src/store/postgres-partitions.ts'
-import { op, statement } from '../../src/store/statement.ts'
-import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+import type { Database, Migration } from '../../src/base/store/database.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
+import { createPartitions } from '../../src/base/store/postgres-partitions.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
+import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 
 const skip = await withoutPostgres()

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
-import type { Message, Result } from '../../src/providers/provider.ts'
+import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import { add, openStatuses, readAll, sent } from '../status/open-statuses.ts'
 import { onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, post, startOperator, startPlatform, witness } from '../support/sides.ts'

@@ -1,7 +1,7 @@
 // The tables of the database tests.
 
-import type { Migration, Value } from '../../src/store/database.ts'
-import { statement } from '../../src/store/statement.ts'
+import type { Migration, Value } from '../../src/base/store/database.ts'
+import { statement } from '../../src/base/store/statement.ts'
 
 export type User = readonly [brand: string, id: string, born: Value, seen: Value, note: Value]
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type AttributeSource, type Field, fieldsOf } from '../../src/attributes/attribute-source.ts'
-import { jsonOf } from '../../src/attributes/id-chunks.ts'
+import { type AttributeSource, type Field, fieldsOf } from '../../src/subjects/attributes/attribute-source.ts'
+import { jsonOf } from '../../src/subjects/attributes/id-chunks.ts'
 
 export interface Person {
   readonly brand: string

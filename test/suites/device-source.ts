@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Device } from '../../src/devices/device.ts'
-import type { DeviceSource, LookUp } from '../../src/devices/device-source.ts'
-import { deviceId } from '../../src/devices/identity.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import type { DeviceSource, LookUp } from '../../src/subjects/devices/device-source.ts'
+import { deviceId } from '../../src/subjects/devices/identity.ts'
 import { subscription } from '../devices/subscription.ts'
 
 export interface KnownDevice {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { BrokerConsumer } from '../../src/brokers/consumer.ts'
-import type { IntakeSource, LaneOptions, PlatformOptions } from '../../src/platform/options.ts'
+import type { BrokerConsumer } from '../../src/base/brokers/consumer.ts'
+import type { IntakeSource, LaneOptions, PlatformOptions } from '../../src/sides/platform/options.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { type Answer, adminKey, element, get, post, startPlatform, type Witness, witness } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'

@@ -1,12 +1,12 @@
 // The suite of the controls of a running lane, for every engine. Run by test/queue/lane-controls.test.ts.
 
 import assert from 'node:assert/strict'
+import type { ControlKey, NewControl } from '../../src/base/queue/controls/controls.ts'
+import type { EnqueuedItem, Item, LaneHandler, NewItem } from '../../src/base/queue/queue.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import type { Database } from '../../src/base/store/database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
-import type { ControlKey, NewControl } from '../../src/queue/controls/controls.ts'
-import type { EnqueuedItem, Item, LaneHandler, NewItem } from '../../src/queue/queue.ts'
-import { on } from '../../src/runtime/events.ts'
-import type { Database } from '../../src/store/database.ts'
-import { op, statement } from '../../src/store/statement.ts'
 import { event, until } from '../support/wait.ts'
 import { delivered, fatal, items, type QueueFixture, queueChecks, seqsOf, waitUntilSettled } from './queue.ts'
 

@@ -1,7 +1,7 @@
 // A table for rows that must be committed together with a settle or a device event, or not at all.
 
-import type { Migration } from '../../src/store/database.ts'
-import { statement } from '../../src/store/statement.ts'
+import type { Migration } from '../../src/base/store/database.ts'
+import { statement } from '../../src/base/store/statement.ts'
 
 export const notes: Migration = {
   name: 'notes/1',

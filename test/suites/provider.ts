@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { messageKey } from '../../src/contract/message-key.ts'
-import { guard } from '../../src/providers/guard.ts'
-import type { Message, Provider, Result, SendContext } from '../../src/providers/provider.ts'
+import { guard } from '../../src/subjects/providers/guard.ts'
+import type { Message, Provider, Result, SendContext } from '../../src/subjects/providers/provider.ts'
 
 export interface ProviderFixture {
   readonly name: string

@@ -2,16 +2,14 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { messageKey } from '../../src/contract/message-key.ts'
-import type { Fatal } from '../../src/contract/outcome.ts'
-import { createQueue, queueMigrations } from '../../src/queue/create-queue.ts'
-import { enqueueOps } from '../../src/queue/enqueue.ts'
-import { userKey } from '../../src/queue/item-keys.ts'
-import { createLaneBuffer } from '../../src/queue/lane/buffer.ts'
-import type { BufferedItem } from '../../src/queue/lane/buffered-item.ts'
-import { createReadAheadBudget } from '../../src/queue/lane/read-ahead-budget.ts'
-import { createLaneReader } from '../../src/queue/lane/reader.ts'
-import { postponeOp, settleOps } from '../../src/queue/lane/settle-ops.ts'
+import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { enqueueOps } from '../../src/base/queue/enqueue.ts'
+import { userKey } from '../../src/base/queue/item-keys.ts'
+import { createLaneBuffer } from '../../src/base/queue/lane/buffer.ts'
+import type { BufferedItem } from '../../src/base/queue/lane/buffered-item.ts'
+import { createReadAheadBudget } from '../../src/base/queue/lane/read-ahead-budget.ts'
+import { createLaneReader } from '../../src/base/queue/lane/reader.ts'
+import { postponeOp, settleOps } from '../../src/base/queue/lane/settle-ops.ts'
 import type {
   EnqueuedItem,
   HandledOutcome,
@@ -21,13 +19,15 @@ import type {
   LaneService,
   NewItem,
   StoredQueue,
-} from '../../src/queue/queue.ts'
-import { on } from '../../src/runtime/events.ts'
-import { isTimeoutError } from '../../src/runtime/timeout-error.ts'
-import type { Database } from '../../src/store/database.ts'
-import { openDatabase } from '../../src/store/open-database.ts'
-import { op, statement } from '../../src/store/statement.ts'
-import { StoreUnavailable } from '../../src/store/store-unavailable.ts'
+} from '../../src/base/queue/queue.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import { isTimeoutError } from '../../src/base/runtime/timeout-error.ts'
+import type { Database } from '../../src/base/store/database.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
+import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
+import { messageKey } from '../../src/contract/message-key.ts'
+import type { Fatal } from '../../src/contract/outcome.ts'
 import { event, until } from '../support/wait.ts'
 import { insertNote, notes, selectNotes } from './notes.ts'
 

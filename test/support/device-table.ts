@@ -1,10 +1,10 @@
 // A device source in the send path's own database, so that a test can check which changes are committed together.
 
-import type { Device } from '../../src/devices/device.ts'
-import type { DeviceSource } from '../../src/devices/device-source.ts'
-import { operatorMigrations } from '../../src/operator/store.ts'
-import type { Database, Migration } from '../../src/store/database.ts'
-import { op, statement } from '../../src/store/statement.ts'
+import type { Database, Migration } from '../../src/base/store/database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
+import type { Device } from '../../src/subjects/devices/device.ts'
+import type { DeviceSource } from '../../src/subjects/devices/device-source.ts'
 
 export const deviceTableMigrations: readonly Migration[] = [
   ...operatorMigrations,

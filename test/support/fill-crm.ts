@@ -1,9 +1,9 @@
 // Fills the CRM's tables directly, which is faster than importing millions of users.
 
 import { DatabaseSync } from 'node:sqlite'
-import { crmFileOf, crmStoreMigrations } from '../../src/reconcile/crm/store.ts'
-import { fields } from '../../src/reconcile/crm/users.ts'
-import { migrateDatabase } from '../../src/store/open-database.ts'
+import { migrateDatabase } from '../../src/base/store/open-database.ts'
+import { crmFileOf, crmStoreMigrations } from '../../src/subjects/reconcile/crm/store.ts'
+import { fields } from '../../src/subjects/reconcile/crm/users.ts'
 import { query } from './services/postgres.ts'
 
 const columns = fields.flatMap((field) => [field, `${field}_at`]).join(', ')

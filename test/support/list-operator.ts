@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { clock } from '../../src/runtime/clock.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
 
 export interface ListRequest {
   readonly field: string

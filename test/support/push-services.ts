@@ -1,9 +1,9 @@
 // Push services and a device source for tests. They record the messages that they receive, and the test chooses the answers.
 
 import type { Fatal } from '../../src/contract/outcome.ts'
-import type { Device, DeviceKind } from '../../src/devices/device.ts'
-import type { DeviceSource, Holder } from '../../src/devices/device-source.ts'
-import type { DeviceAnswer, Push, PushService } from '../../src/providers/push-service.ts'
+import type { Device, DeviceKind } from '../../src/subjects/devices/device.ts'
+import type { DeviceSource, Holder } from '../../src/subjects/devices/device-source.ts'
+import type { DeviceAnswer, Push, PushService } from '../../src/subjects/providers/push-service.ts'
 
 export const accepted: DeviceAnswer = { category: 'successful', rule: 'accepted', providerId: 'p-1' }
 export const gone: DeviceAnswer = { category: 'failed', reason: 'rejected', rule: '410', error: 'gone', token: 'gone' }

@@ -1,11 +1,11 @@
 // A platform that gets delivery statuses from an operator, by webhook or by polling.
 
 import type { TestContext } from 'node:test'
-import type { OperatorOptions } from '../../src/operator/options.ts'
-import type { LaneOptions } from '../../src/platform/options.ts'
-import { operatorApi } from '../../src/providers/operator-api.ts'
-import type { Channel } from '../../src/providers/provider.ts'
-import { statusWebhook } from '../../src/status/senders/webhook.ts'
+import type { OperatorOptions } from '../../src/sides/operator/options.ts'
+import type { LaneOptions } from '../../src/sides/platform/options.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
+import type { Channel } from '../../src/subjects/providers/provider.ts'
+import { statusWebhook } from '../../src/subjects/status/senders/webhook.ts'
 import { secretOf } from '../conversions/reporting.ts'
 import { freePort } from './free-port.ts'
 import { type Answer, adminKey, get, keys, post, startPlatform } from './sides.ts'

@@ -1,8 +1,8 @@
-import type { Delivery } from '../../src/delivery/delivery.ts'
-import { createSendPath, type SendPath, type SendPathOptions } from '../../src/delivery/send-path.ts'
-import { throughProvider } from '../../src/delivery/through-provider.ts'
-import type { Provider } from '../../src/providers/provider.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/base/store/database.ts'
+import type { Delivery } from '../../src/subjects/delivery/delivery.ts'
+import { createSendPath, type SendPath, type SendPathOptions } from '../../src/subjects/delivery/send-path.ts'
+import { throughProvider } from '../../src/subjects/delivery/through-provider.ts'
+import type { Provider } from '../../src/subjects/providers/provider.ts'
 
 /** A send path with limits that no test reaches. No user is suppressed, except by `checkMessage`. */
 export const pathTo = (

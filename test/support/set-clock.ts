@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { clock } from '../../src/runtime/clock.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
 
 export const hourMs = 3_600_000
 

@@ -2,9 +2,9 @@
 
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { brandTables } from '../../src/brands/move/brand-rows.ts'
-import type { Migration } from '../../src/store/database.ts'
-import { migrateDatabase } from '../../src/store/open-database.ts'
+import type { Migration } from '../../src/base/store/database.ts'
+import { migrateDatabase } from '../../src/base/store/open-database.ts'
+import { brandTables } from '../../src/subjects/brands/move/brand-rows.ts'
 import { freshSchema, query } from './services/postgres.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 import { until } from './wait.ts'

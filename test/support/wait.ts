@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type EventName, type Events, on } from '../../src/runtime/events.ts'
+import { type EventName, type Events, on } from '../../src/base/runtime/events.ts'
 
 export interface Within {
   /** Default: 10 s, which is enough on a busy machine. */

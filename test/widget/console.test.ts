@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { on } from '../../src/runtime/events.ts'
-import { createWarnings } from '../../src/widget/warnings.ts'
+import { on } from '../../src/base/runtime/events.ts'
+import { createWarnings } from '../../src/tools/widget/warnings.ts'
 import { startOperator } from '../support/sides.ts'
 
 const secret = 'the-secret-of-the-console-tests-long-enough'

@@ -43,7 +43,7 @@ Object.assign(globalThis, {
   },
 })
 // A module that TypeScript compiles for browsers.
-const module = '../../src/widget/push-worker.ts'
+const module = '../../src/tools/widget/push-worker.ts'
 await import(module)
 
 async function dispatch(name: string, event: object): Promise<void> {

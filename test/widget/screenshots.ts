@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { type Browser, type BrowserContext, chromium as engine, type Page } from 'playwright-core'
-import { bundleWidget } from '../../src/widget/bundle.ts'
+import { bundleWidget } from '../../src/tools/widget/bundle.ts'
 import { chromium } from '../support/services/chromium.ts'
 import { arabic, now, states, type Variant, variants } from './screenshot-states.ts'
 
@@ -100,7 +100,7 @@ async function openContext(
     if (pathname.endsWith('.svg'))
       return route.fulfill({
         contentType: 'image/svg+xml',
-        body: await readFile(join(root, 'src/demo/page/art', pathname), 'utf8'),
+        body: await readFile(join(root, 'src/tools/demo/page/art', pathname), 'utf8'),
       })
     return route.fulfill({ contentType: 'text/html', body: shop(rtl, inPage) })
   })

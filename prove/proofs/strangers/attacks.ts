@@ -1,7 +1,7 @@
 // Attacks by a client without a key, by a user with a valid token, and by a careless brand, each with its required result.
 
 import assert from 'node:assert/strict'
-import { deviceId } from '../../../src/devices/identity.ts'
+import { deviceId } from '../../../src/subjects/devices/identity.ts'
 import { manyConnections } from './connections.ts'
 import { flood } from './flood.ts'
 import { sendHalf } from './half-sent.ts'

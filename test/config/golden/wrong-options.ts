@@ -1,9 +1,9 @@
 // Wrong options of the library, each with one thought. Their messages are in messages.txt.
 
-import { createOperator } from '../../../src/operator/create-operator.ts'
-import { createPlatform } from '../../../src/platform/create-platform.ts'
-import { operatorApi } from '../../../src/providers/operator-api.ts'
-import { statusWebhook } from '../../../src/status/senders/webhook.ts'
+import { createOperator } from '../../../src/sides/operator/create-operator.ts'
+import { createPlatform } from '../../../src/sides/platform/create-platform.ts'
+import { operatorApi } from '../../../src/subjects/providers/operator-api.ts'
+import { statusWebhook } from '../../../src/subjects/status/senders/webhook.ts'
 import { keys, witness } from '../../support/sides.ts'
 
 const operator = (options: object) => (): unknown =>

@@ -1,6 +1,6 @@
 import { connect } from 'amqplib'
-import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
-import { amqpPublisher } from '../../../src/devices/publishers/amqp-publisher.ts'
+import { amqpConsumer } from '../../../src/base/brokers/amqp-consumer.ts'
+import { amqpPublisher } from '../../../src/subjects/devices/publishers/amqp-publisher.ts'
 import { type Brand, brands, deviceChannelSuite, uniqueName } from '../../suites/device-channel.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
 import { until } from '../../support/wait.ts'

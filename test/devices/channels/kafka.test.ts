@@ -1,6 +1,6 @@
 import { Kafka, logLevel } from 'kafkajs'
-import { kafkaConsumer } from '../../../src/brokers/kafka-consumer.ts'
-import { kafkaPublisher } from '../../../src/devices/publishers/kafka-publisher.ts'
+import { kafkaConsumer } from '../../../src/base/brokers/kafka-consumer.ts'
+import { kafkaPublisher } from '../../../src/subjects/devices/publishers/kafka-publisher.ts'
 import { type Brand, brands, deviceChannelSuite, uniqueName } from '../../suites/device-channel.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 

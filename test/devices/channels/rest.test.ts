@@ -1,5 +1,5 @@
 import { deviceLink } from '../../../src/contract/endpoints.ts'
-import { restPublisher } from '../../../src/devices/publishers/rest-publisher.ts'
+import { restPublisher } from '../../../src/subjects/devices/publishers/rest-publisher.ts'
 import { deviceChannelSuite, integrationKey } from '../../suites/device-channel.ts'
 
 deviceChannelSuite({

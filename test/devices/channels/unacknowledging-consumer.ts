@@ -1,7 +1,7 @@
 // A consumer that prefetches messages, reports them, never acknowledges one, and waits to be killed. argv: url, queue, prefetch,
 // delivery limit.
 
-import { amqpConsumer } from '../../../src/brokers/amqp-consumer.ts'
+import { amqpConsumer } from '../../../src/base/brokers/amqp-consumer.ts'
 
 const [url = '', queue = '', prefetch = '', limit = ''] = process.argv.slice(2)
 const consumer = amqpConsumer({ url, queue, prefetch: Number(prefetch), deliveryLimit: Number(limit) })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createWindow, exceedsLimits, minuteMs, removalLimits } from '../../../src/devices/removals/brake.ts'
+import { createWindow, exceedsLimits, minuteMs, removalLimits } from '../../../src/subjects/devices/removals/brake.ts'
 
 test('up to a hundred devices may be removed, and more only up to a tenth of the sends', () => {
   const table: readonly [removals: number, sends: number, expected: boolean][] = [

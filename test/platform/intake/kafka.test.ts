@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Kafka, logLevel } from 'kafkajs'
-import { kafkaConsumer } from '../../../src/brokers/kafka-consumer.ts'
+import { kafkaConsumer } from '../../../src/base/brokers/kafka-consumer.ts'
 import { intakeSuite } from '../../suites/intake.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { deviceLink } from '../../../src/contract/endpoints.ts'
-import { platformStores } from '../../../src/platform/stores.ts'
-import type { Message, Result } from '../../../src/providers/provider.ts'
+import { platformStores } from '../../../src/sides/platform/stores.ts'
+import type { Message, Result } from '../../../src/subjects/providers/provider.ts'
 import { withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, witness } from '../../support/sides.ts'
 import { compareTables, twoStores } from '../../support/two-stores.ts'
@@ -31,7 +31,11 @@ test('the command knows every table of a platform', { skip }, async () => {
     platformStores({ store: 'postgres://localhost/none' })[0].migrations,
     notMoved,
   )
-  assert.deepEqual(found, described, 'add the new table to brandTables of its migration (src/store/brand-table.ts)')
+  assert.deepEqual(
+    found,
+    described,
+    'add the new table to brandTables of its migration (src/base/store/brand-table.ts)',
+  )
 })
 
 test('messages, Failed Actions, attempts and calls are found in the new store, and no message is sent again', {

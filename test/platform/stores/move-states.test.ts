@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { planMove } from '../../../src/brands/move/plan-move.ts'
-import type { BrandMove } from '../../../src/queue/owners/brand-moves.ts'
+import type { BrandMove } from '../../../src/base/queue/owners/brand-moves.ts'
+import { planMove } from '../../../src/subjects/brands/move/plan-move.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post } from '../../support/sides.ts'
 import { holdTable, twoStores } from '../../support/two-stores.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { deviceLink } from '../../../src/contract/endpoints.ts'
-import type { LaneOptions, PlatformOptions } from '../../../src/platform/options.ts'
+import type { LaneOptions, PlatformOptions } from '../../../src/sides/platform/options.ts'
 import { witnessService } from '../../support/push-services.ts'
 import { withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, startPlatform } from '../../support/sides.ts'

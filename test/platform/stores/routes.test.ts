@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { metricsText } from '../../../src/base/runtime/metrics.ts'
 import { deviceLink } from '../../../src/contract/endpoints.ts'
-import { metricsText } from '../../../src/runtime/metrics.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, witness } from '../../support/sides.ts'
 import { twoStores } from '../../support/two-stores.ts'

@@ -1,7 +1,7 @@
 // A platform with brand 1 in `store` and brand 2 in a further database.
 
 import type { TestContext } from 'node:test'
-import type { LaneOptions, PlatformOptions } from '../../../src/platform/options.ts'
+import type { LaneOptions, PlatformOptions } from '../../../src/sides/platform/options.ts'
 import { type Answer, adminKey, post, startPlatform, type Witness, witness } from '../../support/sides.ts'
 import type { TwoStores } from '../../support/two-stores.ts'
 

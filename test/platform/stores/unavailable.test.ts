@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { BrokerConsumer, Take } from '../../../src/brokers/consumer.ts'
+import type { BrokerConsumer, Take } from '../../../src/base/brokers/consumer.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post } from '../../support/sides.ts'
 import { twoStores } from '../../support/two-stores.ts'

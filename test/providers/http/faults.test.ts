@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { faultsOf } from '../../../src/providers/http/faults.ts'
-import { httpProvider, httpService } from '../../../src/providers/http/http.ts'
-import type { HttpOptions } from '../../../src/providers/http/options.ts'
+import { faultsOf } from '../../../src/subjects/providers/http/faults.ts'
+import { httpProvider, httpService } from '../../../src/subjects/providers/http/http.ts'
+import type { HttpOptions } from '../../../src/subjects/providers/http/options.ts'
 
 const url = 'https://api.example/send'
 const secrets = [

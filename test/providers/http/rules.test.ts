@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
 import { parse } from 'yaml'
-import { decide, faultOf, type Rule, rulesOf } from '../../../src/providers/http/rules.ts'
+import { decide, faultOf, type Rule, rulesOf } from '../../../src/subjects/providers/http/rules.ts'
 
 const meaning = (rules: readonly Rule[], status: number, json?: unknown): string =>
   decide(rulesOf(rules), status, json).rule.means

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { signatureHeaders } from '../../../src/providers/http/standard-webhooks.ts'
+import { signatureHeaders } from '../../../src/subjects/providers/http/standard-webhooks.ts'
 
 test('a signature follows the Standard Webhooks specification', () => {
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { bodyTemplate } from '../../../src/providers/http/body.ts'
+import type { Json } from '../../../src/base/runtime/json.ts'
+import { bodyTemplate } from '../../../src/subjects/providers/http/body.ts'
 import {
   type FindValue,
   headerTemplate,
@@ -8,9 +9,8 @@ import {
   pathTemplate,
   piecesOf,
   placeholdersOf,
-} from '../../../src/providers/http/template.ts'
-import { valuesOf } from '../../../src/providers/http/values.ts'
-import type { Json } from '../../../src/runtime/json.ts'
+} from '../../../src/subjects/providers/http/template.ts'
+import { valuesOf } from '../../../src/subjects/providers/http/values.ts'
 
 const text = (value: string) => ({ json: JSON.stringify(value), text: value })
 const findIn =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isPublic } from '../../../src/providers/web-push/addresses.ts'
+import { isPublic } from '../../../src/subjects/providers/web-push/addresses.ts'
 
 test('addresses on the internet are public', () => {
   for (const address of [

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { checkVapid, checkWebPush } from '../../../src/providers/web-push/check.ts'
-import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
+import { checkVapid, checkWebPush } from '../../../src/subjects/providers/web-push/check.ts'
+import { makeVapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts'
 import { startWebPush, subject } from './fixture.ts'
 
 /** Tests have no access to the internet. */

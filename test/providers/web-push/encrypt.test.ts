@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createECDH } from 'node:crypto'
 import test from 'node:test'
-import { encrypt } from '../../../src/providers/web-push/encrypt.ts'
-import { mostPayloadBytes } from '../../../src/providers/web-push/payload.ts'
-import { decrypt } from '../../../src/stand-ins/web-push/decrypt.ts'
+import { encrypt } from '../../../src/subjects/providers/web-push/encrypt.ts'
+import { mostPayloadBytes } from '../../../src/subjects/providers/web-push/payload.ts'
+import { decrypt } from '../../../src/tools/stand-ins/web-push/decrypt.ts'
 
 const bytes = (base64url: string): Buffer => Buffer.from(base64url, 'base64url')
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import test, { type TestContext } from 'node:test'
-import { createEncryptor, type Encryptor } from '../../../src/providers/web-push/encryptor.ts'
-import { decrypt } from '../../../src/stand-ins/web-push/decrypt.ts'
+import { createEncryptor, type Encryptor } from '../../../src/subjects/providers/web-push/encryptor.ts'
+import { decrypt } from '../../../src/tools/stand-ins/web-push/decrypt.ts'
 
 function browser() {
   const receiver = crypto.createECDH('prime256v1')

@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { uuidv7 } from '../../../src/base/runtime/ids.ts'
 import type { PushContent } from '../../../src/contract/content.ts'
-import type { Device } from '../../../src/devices/device.ts'
-import type { SendContext } from '../../../src/providers/provider.ts'
-import type { Push, PushService } from '../../../src/providers/push-service.ts'
-import { makeVapidKeys, type VapidKeys } from '../../../src/providers/web-push/vapid.ts'
-import { type WebPushOptions, webPush } from '../../../src/providers/web-push/web-push.ts'
-import { uuidv7 } from '../../../src/runtime/ids.ts'
+import type { Device } from '../../../src/subjects/devices/device.ts'
+import type { SendContext } from '../../../src/subjects/providers/provider.ts'
+import type { Push, PushService } from '../../../src/subjects/providers/push-service.ts'
+import { makeVapidKeys, type VapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts'
+import { type WebPushOptions, webPush } from '../../../src/subjects/providers/web-push/web-push.ts'
 import {
   startWebPushStandIn,
   type WebPushStandIn,
   type WebPushStandInOptions,
-} from '../../../src/stand-ins/web-push.ts'
+} from '../../../src/tools/stand-ins/web-push.ts'
 
 export const subject = 'mailto:ops@example.com'
 

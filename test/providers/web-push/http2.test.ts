@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import type { LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { webPush } from '../../../src/providers/web-push/web-push.ts'
-import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
+import { webPush } from '../../../src/subjects/providers/web-push/web-push.ts'
+import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import { connectProxy } from '../../support/connect-proxy.ts'
 import { contextOf, deviceOf, pushTo, startWebPush, subject, type WebPushSetup } from './fixture.ts'
 

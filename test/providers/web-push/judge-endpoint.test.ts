@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { judgeEndpoint, judgeRules } from '../../../src/providers/web-push/judge-endpoint.ts'
-import { makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
+import { judgeEndpoint, judgeRules } from '../../../src/subjects/providers/web-push/judge-endpoint.ts'
+import { makeVapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts'
 
 /** A subscription with valid keys. */
 function at(endpoint: string): string {

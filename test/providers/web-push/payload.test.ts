@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { payloadOf, secondsLeft, urgencyOf } from '../../../src/providers/web-push/payload.ts'
+import { payloadOf, secondsLeft, urgencyOf } from '../../../src/subjects/providers/web-push/payload.ts'
 
 test('the payload has the content of the message and nothing else', () => {
   assert.equal(payloadOf('p', {}).toString(), '{"push_id":"p"}')

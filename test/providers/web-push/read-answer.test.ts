@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readWebPushAnswer } from '../../../src/providers/web-push/read-answer.ts'
+import { readWebPushAnswer } from '../../../src/subjects/providers/web-push/read-answer.ts'
 import { webPushRows } from '../web-push-rows.ts'
 
 test('every status has an outcome with a rule, and with an error unless it is successful', () => {

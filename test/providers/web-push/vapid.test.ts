@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import test from 'node:test'
-import { createAuthorization, judgeKeys, judgeSubject, makeVapidKeys } from '../../../src/providers/web-push/vapid.ts'
+import {
+  createAuthorization,
+  judgeKeys,
+  judgeSubject,
+  makeVapidKeys,
+} from '../../../src/subjects/providers/web-push/vapid.ts'
 
 test('new keys are a valid pair, and each pair is different', () => {
   const [one, two] = [makeVapidKeys(), makeVapidKeys()]

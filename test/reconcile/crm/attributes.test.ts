@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { longestLine } from '../../../src/http/lines.ts'
+import { longestLine } from '../../../src/base/http/lines.ts'
 import { onEachEngine, onSqlite } from '../../support/engines.ts'
 import { adminKey, get, post, startPlatform } from '../../support/sides.ts'
 import { importLines, ndjson } from '../platform.ts'

@@ -7,9 +7,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
-import { makeCertificate } from '../../../src/stand-ins/certificate.ts'
-import type { BrowserSubscription } from '../../../src/stand-ins/web-push/browser.ts'
-import type { WebPushStandIn } from '../../../src/stand-ins/web-push.ts'
+import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
+import type { BrowserSubscription } from '../../../src/tools/stand-ins/web-push/browser.ts'
+import type { WebPushStandIn } from '../../../src/tools/stand-ins/web-push.ts'
 import { bytes, fixed64, number, readVarint, varint } from './protobuf.ts'
 
 /** The origin of the endpoints of Chromium's subscriptions, in the builds of Linux distributions. */

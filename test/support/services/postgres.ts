@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import pg from 'pg'
-import { postgresDefaults } from '../../../src/store/postgres-defaults.ts'
+import { postgresDefaults } from '../../../src/base/store/postgres-defaults.ts'
 import { startPostgres } from './postgres-server.ts'
 import { addressOf, type Service, without } from './service.ts'
 

@@ -1,2 +1,0 @@
-export { closestName } from '../runtime/closest-name.ts'
-export { ConfigError, type Fault, type Problem } from '../runtime/problem.ts'

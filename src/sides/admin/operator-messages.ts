@@ -1,0 +1,121 @@
+// Messages at the operator: search by identifier, by activity.id or by user, the details of one message, and erasure.
+
+import { Type } from 'typebox'
+import type { AccessKey } from '../../base/http/access.ts'
+import { HttpError } from '../../base/http/http.ts'
+import type { Database } from '../../base/store/database.ts'
+import { closed, nullable, text, whole } from '../../contract/documents/described.ts'
+import { messageStatuses } from '../../contract/status.ts'
+import { rfc3339 } from '../../contract/timestamp.ts'
+import { eraseUserTexts } from '../../subjects/delivery/erase.ts'
+import { findById, findByRef, findByUser, type MessageRow } from '../../subjects/delivery/messages.ts'
+import { readRequest } from '../../subjects/delivery/requests.ts'
+import { eraseNotifications } from '../../subjects/inbox/store.ts'
+import type { MessageStatuses, StatusRecorder } from '../../subjects/status/recorder.ts'
+import { eraseStatusMeta } from '../../subjects/status/retention.ts'
+import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
+import { ErasedUser } from './requests.ts'
+import { adminRoute } from './route.ts'
+import { readDelivery, ShownDelivery, ShownMessage, shownMessage } from './shown/delivery.ts'
+import { isBrandVisible } from './visibility.ts'
+
+const MessageDetails = Type.Object({
+  ...ShownDelivery.properties,
+  request: Type.Optional(Type.String({ description: 'The request element, unchanged' })),
+  tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
+  status: Type.Optional(
+    nullable(Type.Enum([...messageStatuses], { description: 'The summary of the delivery statuses' })),
+  ),
+  statuses: Type.Optional(
+    Type.Array(Type.Object({ status: Type.Enum([...messageStatuses]), at: Type.String({ format: 'date-time' }) })),
+  ),
+})
+
+export interface OperatorMessages {
+  readonly database: Database
+  /** Absent: delivery statuses are not recorded. */
+  readonly statuses: Pick<StatusRecorder, 'read'> | undefined
+  readonly brands: readonly string[]
+}
+
+export function operatorMessageRoutes({ database, brands, statuses }: OperatorMessages) {
+  const visible = (key: AccessKey) => brands.filter((brand) => isBrandVisible(key, brand))
+  return {
+    find: adminRoute({
+      says: 'Finds messages by identifier, by activity.id, or by brand and user.',
+      query: Type.Object(
+        {
+          ref: Type.Optional(text('The push_id or site_notification_id of the answer.')),
+          ...messageQuery,
+          before: Type.Optional(text(beforeDescription)),
+        },
+        closed,
+      ),
+      gives: Type.Object({
+        messages: Type.Array(ShownMessage),
+        next: Type.Optional(text('In a search by user: the `before` of the next page')),
+      }),
+      async handler(request, key) {
+        const search = readMessageQuery(request.query, key, ['ref', 'id'])
+        if ('name' in search) return { messages: (await findMessages(search, visible(key))).map(shownMessage) }
+        const { brand, userId, before, limit } = search
+        const found = await findByUser(database, brand, userId, {
+          most: limit,
+          ...(before !== undefined && { before }),
+        })
+        return pageOf(found.map(shownMessage), search, ({ ref }) => ref)
+      },
+    }),
+    erase: adminRoute({
+      says: "Erases a user's texts in the stored requests and in the inbox. The messages stay, without text.",
+      body: ErasedUser,
+      gives: Type.Object({ messages: whole(), requests: whole(), notifications: whole() }),
+      async handler(request, key) {
+        const { user_id: userId } = request.body
+        const brand = String(request.body.brand)
+        if (!visible(key).includes(brand))
+          throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
+        return eraseUser(database, brand, userId)
+      },
+    }),
+    show: adminRoute({
+      says: 'Shows one message: its outcome, its request, the calls, and the result at each device.',
+      params: Type.Object({ ref: text('The push_id or site_notification_id of the answer.') }),
+      gives: MessageDetails,
+      async handler(request, key) {
+        const { ref } = request.params
+        const found = await findByRef(database, visible(key), ref)
+        if (!found) throw new HttpError(404, `there is no message ${ref} here`)
+        const stored = await readRequest(database, found)
+        return {
+          ...(await readDelivery(database, found)),
+          request: stored?.text,
+          ...(statuses && shownStatuses(await statuses.read(ref))),
+          tracking: stored?.tracking ? JSON.parse(stored.tracking) : undefined,
+        }
+      },
+    }),
+  }
+
+  async function findMessages(
+    { name, value }: { readonly name: 'ref' | 'id'; readonly value: string },
+    visibleBrands: readonly string[],
+  ): Promise<readonly MessageRow[]> {
+    if (name === 'id') return findById(database, visibleBrands, value)
+    const found = await findByRef(database, visibleBrands, value)
+    return found ? [found] : []
+  }
+}
+
+/**
+ * Overwrites the texts of all messages of a user in their requests, and deletes the user's notifications in the inbox and the
+ * meta of the user's delivery statuses. The rows of the messages stay: their keys prevent that a repetition is sent again. A message that arrives meanwhile may keep its text: call it again.
+ */
+async function eraseUser(database: Database, brand: string, userId: string) {
+  const texts = await eraseUserTexts(database, brand, userId, (refs) => eraseStatusMeta(database, brand, userId, refs))
+  return { ...texts, notifications: await eraseNotifications(database, brand, userId) }
+}
+
+function shownStatuses({ summary, statuses }: MessageStatuses) {
+  return { status: summary ?? null, statuses: statuses.map(({ status, at }) => ({ status, at: rfc3339(at) })) }
+}

@@ -1,0 +1,124 @@
+// A route under /admin: its schemas and its handler. routes.ts lists all of them.
+
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import type { AccessKey, Scope } from '../../base/http/access.ts'
+import { demandStorableMembers } from '../../base/http/demand-storable.ts'
+import { HttpError } from '../../base/http/http-error.ts'
+import { keyAuthentication } from '../../base/http/key-authentication.ts'
+import { mediaTypeOf } from '../../base/http/request-bodies.ts'
+import { addRoute, type Route, type RouteAccess } from '../../base/http/route.ts'
+
+/** A route of /admin. */
+export interface AdminRoute<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> extends Route<AccessKey, Params, Query, Body, Answer> {
+  /** The scope that a key needs. */
+  readonly scope: Scope
+  /** The content types of `bodies` that the handler reads as a stream of any length. */
+  readonly streamed?: readonly string[]
+  /** Raises the body limit from 256 KiB to the configured limit. */
+  readonly largeBody?: true
+}
+
+/** A route without its place: routes.ts gives it method, path and scope. */
+export type AdminHandler<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> = Omit<AdminRoute<Params, Query, Body, Answer>, 'method' | 'url' | 'scope'>
+
+/** Types the handler of a route, and the calls of its clients, by the route's schemas. */
+export const adminRoute = <
+  Params extends TObject = TObject<Empty>,
+  Query extends TObject = TObject<Empty>,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+>(
+  route: AdminHandler<Params, Query, Body, Answer>,
+): AdminHandler<Params, Query, Body, Answer> => route
+
+type Empty = Record<never, never>
+
+const smallBody = 256 * 1024
+
+/** Registers routes that answer with JSON, and only to keys with the required scope. */
+export function registerAdmin(app: FastifyInstance, keys: readonly AccessKey[], routes: readonly AdminRoute[]): void {
+  const missing = 'this route needs a key for /admin in the header X-Api-Key'
+  const { onRequest, callerOf } = keyAuthentication({ keys, missing, unknown: missing })
+  for (const route of routes) {
+    const { scope, body, bodies, streamed, largeBody } = route
+    const access: RouteAccess<AccessKey> = {
+      callerOf,
+      onRequest: [
+        onRequest,
+        async (request, reply) => {
+          // Answers have texts and identifiers of users.
+          reply.header('cache-control', 'no-store')
+          demandScope(callerOf(request), scope)
+          if (body) demandType(request, ['application/json'])
+          if (bodies) demandType(request, Object.keys(bodies))
+        },
+      ],
+      checkMembers: demandStorableMembers,
+      ...(!largeBody && { bodyLimit: smallBody }),
+      ...(streamed && { config: { streamed } }),
+    }
+    const told: typeof route = { ...route, handler: (...given) => tellCause(route.handler(...given), given[1]) }
+    if (!streamed) addRoute(app, told, access)
+    else
+      app.register(async (server) => {
+        // Passes the stream on without buffering it.
+        server.addContentTypeParser([...streamed], (_request, body, done) => done(null, body))
+        addRoute(server, told, access)
+      })
+  }
+}
+
+/** A key that may read the data may also read why the store cannot answer. */
+async function tellCause<Answer>(answer: Promise<Answer>, { scopes }: AccessKey): Promise<Answer> {
+  try {
+    return await answer
+  } catch (error) {
+    // StoreUnavailable. This folder knows no store.
+    const { code, message } = error as { readonly code?: unknown; readonly message: string }
+    if (code !== 'unavailable' || !scopes.includes('read')) throw error
+    throw new HttpError(503, `the server cannot answer now: ${message}`, 1, { cause: error })
+  }
+}
+
+function demandScope({ name, scopes }: AccessKey, scope: Scope): void {
+  if (scopes.includes(scope)) return
+  throw new HttpError(403, `the key ${name} lacks the scope ${scope}: add it in the configuration`)
+}
+
+/** Aliases of content types. */
+const typeAliases: Readonly<Record<string, string>> = { 'application/jsonl': 'application/x-ndjson' }
+
+/** A body without a content type is treated as JSON. */
+function demandType(request: FastifyRequest, types: readonly string[]): void {
+  const type = mediaTypeOf(request) || 'application/json'
+  if (types.includes(typeAliases[type] ?? type)) return
+  throw new HttpError(415, `content-type ${type} is not supported here: send ${types.join(' or ')}`)
+}
+
+/**
+ * Reads the selection of a bulk change: either at least one filter member, or `"all": true` without a filter. A body with
+ * neither is refused, since it would select every entry by accident.
+ *
+ * @param names the allowed filter members
+ */
+export function filterOrAll<Given extends { readonly all?: true }>(
+  { all, ...filter }: Given,
+  names: readonly string[],
+): Omit<Given, 'all'> {
+  const filtered = names.some((name) => name in filter)
+  if (all && filtered) throw new HttpError(400, 'the body has a filter and "all": true: send only one of them')
+  if (!all && !filtered)
+    throw new HttpError(400, `nothing is selected: send a filter (${names.join(', ')}), or "all": true to select all`)
+  return filter
+}

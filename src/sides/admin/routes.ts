@@ -1,0 +1,175 @@
+// All routes under /admin, and the scope that each needs. The handlers are in the files beside.
+
+import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
+import type { Scope } from '../../base/http/access.ts'
+import type { LaneService, Queue } from '../../base/queue/queue.ts'
+import type { Database } from '../../base/store/database.ts'
+import type { MessageCount } from '../../subjects/delivery/message-counts.ts'
+import type { Reading } from '../../subjects/devices/device-event.ts'
+import type { Registry } from '../../subjects/devices/registry.ts'
+import type { RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
+import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
+import type { StatusRecorder } from '../../subjects/status/recorder.ts'
+import { attributeRoutes } from './attributes.ts'
+import { cancellationRoutes } from './cancellations.ts'
+import { listConsumers } from './consumers.ts'
+import { conversionCountRoutes } from './conversion-counts.ts'
+import { conversionListRoutes } from './conversion-list.ts'
+import { removalRoutes } from './device-removals.ts'
+import { deviceChangeRoutes, deviceRoutes } from './devices.ts'
+import { type Enqueue, enqueueRoutes } from './enqueue.ts'
+import { failedRoutes } from './failed.ts'
+import { laneRoutes } from './lanes.ts'
+import { operatorMessageRoutes } from './operator-messages.ts'
+import { operatorSummary } from './operator-summary.ts'
+import { platformMessageRoutes } from './platform-messages.ts'
+import { reconciliationRoutes } from './reconciliations.ts'
+import type { AdminHandler } from './route.ts'
+import { subscriberTokenRoute } from './subscriber-tokens.ts'
+
+/** The parts that the routes of both sides need. */
+interface SharedParts {
+  readonly queue: Queue
+  /** All lanes of the side. */
+  readonly lanes: readonly LaneService[]
+  /** Absent: no push service of this side removes devices. */
+  readonly removals: RemovalKeeper | undefined
+  /** Signs subscriber tokens. */
+  readonly tokenSecret: string | undefined
+  /** The brands whose users have subscriber tokens. */
+  readonly appBrands: readonly string[]
+}
+
+export interface OperatorParts extends SharedParts {
+  readonly database: Database
+  readonly registry: Registry
+  readonly deviceChecks: Pick<Reading, 'judge' | 'reaches'>
+  readonly brands: readonly string[]
+  /** Absent: delivery statuses are not recorded. */
+  readonly statuses: Pick<StatusRecorder, 'read'> | undefined
+  readonly countMessages: () => Promise<readonly MessageCount[]>
+}
+
+export interface PlatformParts extends SharedParts {
+  readonly registryOf: (brand: string) => Registry
+  readonly enqueue: Enqueue
+  /** The lanes of messages, without the lanes of device events and statuses. */
+  readonly messageLanes: readonly LaneService[]
+  readonly databaseOf: (brand: string) => Database
+  readonly crmOf: (brand: string) => Database
+  /** The databases of all CRMs. */
+  readonly crms: readonly Database[]
+  readonly reconciliation: readonly ReconciliationOptions[]
+  readonly consumers: readonly BrokerConsumer[]
+  /** The platform has subscribers: it serves /app. */
+  readonly app: boolean
+}
+
+export function operatorRoutes(parts: OperatorParts) {
+  const messages = operatorMessageRoutes(parts)
+  const changes = deviceChangeRoutes({ registry: parts.registry, ...parts.deviceChecks })
+  const tokens = subscriberTokenRoute({
+    secret: parts.tokenSecret,
+    setting: 'operator.app.secrets',
+    brands: parts.appBrands,
+  })
+  return [
+    route('GET', '/admin/summary', 'read', operatorSummary(parts.countMessages)),
+    route('POST', '/admin/subscriber-tokens', 'tokens', tokens),
+    route('GET', '/admin/messages', 'read', messages.find),
+    route('POST', '/admin/messages/erase', 'manage', messages.erase),
+    route('GET', '/admin/messages/:ref', 'read', messages.show),
+    ...removalsIn(parts),
+    ...devicesIn(() => parts.registry),
+    route('POST', '/admin/devices/link', 'devices', changes.link),
+    route('POST', '/admin/devices/unlink', 'devices', changes.unlink),
+    route('POST', '/admin/devices/restore', 'manage', changes.restore),
+    ...queueIn(parts),
+  ]
+}
+
+export function platformRoutes(parts: PlatformParts) {
+  const { databaseOf, crmOf, crms } = parts
+  const records = enqueueRoutes(parts.queue, parts.enqueue)
+  const messages = platformMessageRoutes({ databaseOf, queue: parts.queue, lanes: parts.messageLanes })
+  const converted = { lanes: parts.messageLanes.map(({ name }) => name), databaseOf }
+  const counts = conversionCountRoutes(converted)
+  const conversions = conversionListRoutes(converted)
+  const attributes = attributeRoutes(crmOf)
+  const runs = reconciliationRoutes({ databases: crms, databaseOf: crmOf }, parts.reconciliation)
+  const tokens = subscriberTokenRoute({
+    secret: parts.tokenSecret,
+    setting: 'platform.own.app.secrets',
+    brands: parts.appBrands,
+  })
+  return [
+    route('POST', '/admin/activities/:channel', 'enqueue', records.enqueue),
+    route('POST', '/admin/outcomes', 'read', records.readOutcomes),
+    ...queueIn(parts),
+    route('GET', '/admin/summary', 'read', records.summary),
+    route('GET', '/admin/messages', 'read', messages.find),
+    route('GET', '/admin/messages/:seq', 'read', messages.show),
+    route('POST', '/admin/messages/erase', 'manage', messages.erase),
+    route('GET', '/admin/conversions', 'read', counts.count),
+    route('GET', '/admin/conversions.csv', 'read', counts.exportCounts),
+    route('GET', '/admin/conversions/messages', 'read', conversions.list),
+    route('GET', '/admin/conversions/messages.csv', 'read', conversions.exportList),
+    route('GET', '/admin/consumers', 'read', listConsumers(parts.consumers)),
+    ...removalsIn(parts),
+    ...(parts.app ? [route('POST', '/admin/subscriber-tokens', 'tokens', tokens)] : []),
+    ...devicesIn(parts.registryOf),
+    route('POST', '/admin/attributes/:brand', 'manage', attributes.importUsers),
+    route('GET', '/admin/attributes/:brand/:user', 'read', attributes.show),
+    route('POST', '/admin/attributes/:brand/:user', 'manage', attributes.change),
+    route('POST', '/admin/reconciliations', 'manage', runs.start),
+    route('GET', '/admin/reconciliations', 'read', runs.list),
+    route('GET', '/admin/reconciliations/:run', 'read', runs.show),
+    route('GET', '/admin/reconciliations/:run/discrepancies', 'read', runs.listDiscrepancies),
+    route('GET', '/admin/reconciliations/:run/export', 'read', runs.exportDiscrepancies),
+    route('POST', '/admin/reconciliations/:run/acknowledge', 'manage', runs.acknowledge),
+    route('POST', '/admin/reconciliations/:run/correct', 'manage', runs.correct),
+  ]
+}
+
+function removalsIn({ removals }: SharedParts) {
+  if (!removals) return []
+  const { list, confirm } = removalRoutes(removals)
+  return [
+    route('GET', '/admin/devices/removals', 'read', list),
+    route('POST', '/admin/devices/removals/confirm', 'manage', confirm),
+  ]
+}
+
+function devicesIn(registryOf: (brand: string) => Registry) {
+  const { list, listRemoved } = deviceRoutes(registryOf)
+  return [route('GET', '/admin/devices', 'read', list), route('GET', '/admin/devices/removed', 'read', listRemoved)]
+}
+
+function queueIn(parts: SharedParts) {
+  const failed = failedRoutes(parts.queue)
+  const cancellations = cancellationRoutes(parts)
+  const lanes = laneRoutes(parts)
+  return [
+    route('GET', '/admin/failed', 'read', failed.list),
+    route('GET', '/admin/failed/summary', 'read', failed.summarize),
+    route('GET', '/admin/failed.csv', 'read', failed.exportList),
+    route('GET', '/admin/failed/:seq', 'read', failed.show),
+    route('POST', '/admin/failed/dismiss', 'manage', failed.dismiss),
+    route('POST', '/admin/failed/replay', 'manage', failed.replay),
+    route('POST', '/admin/lanes/cancel/preview', 'read', cancellations.preview),
+    route('POST', '/admin/lanes/cancel', 'manage', cancellations.cancel),
+    route('GET', '/admin/lanes/cancellations', 'read', cancellations.list),
+    route('GET', '/admin/lanes', 'read', lanes.list),
+    route('POST', '/admin/lanes/pause', 'manage', lanes.pause),
+    route('POST', '/admin/lanes/resume', 'manage', lanes.resume),
+    route('POST', '/admin/lanes/settings', 'manage', lanes.change),
+    route('POST', '/admin/lanes/settings/reset', 'manage', lanes.reset),
+  ]
+}
+
+const route = <Method extends 'GET' | 'POST', Url extends string, Handler extends AdminHandler>(
+  method: Method,
+  url: Url,
+  scope: Scope,
+  handler: Handler,
+) => ({ method, url, scope, ...handler })

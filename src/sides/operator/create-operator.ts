@@ -1,0 +1,257 @@
+// The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
+
+import { documentRoutes } from '../../base/http/documents.ts'
+import { healthRoutes } from '../../base/http/health.ts'
+import { createHttp } from '../../base/http/http.ts'
+import { type Composed, createService, type Service } from '../../base/http/service.ts'
+import { metrics } from '../../base/runtime/metrics.ts'
+import { atMost } from '../../base/runtime/within.ts'
+import { measureStores } from '../../base/store/measure-stores.ts'
+import { op } from '../../base/store/statement.ts'
+import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/endpoints.ts'
+import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
+import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjects/delivery/compose.ts'
+import { countMessages } from '../../subjects/delivery/message-counts.ts'
+import { createStoreRetention } from '../../subjects/delivery/retention.ts'
+import { createSendPath, type SendPath } from '../../subjects/delivery/send-path.ts'
+import { createSuppression } from '../../subjects/delivery/suppress.ts'
+import { isProviderKnown, knownKinds } from '../../subjects/devices/reachable.ts'
+import type { Registry } from '../../subjects/devices/registry.ts'
+import { createRemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
+import type { Channel } from '../../subjects/providers/provider.ts'
+import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
+import { createStatusPages } from '../../subjects/status/pages.ts'
+import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
+import type { StatusRecorder } from '../../subjects/status/recorder.ts'
+import { forgetStatuses } from '../../subjects/status/retention.ts'
+import { registerAdmin } from '../admin/route.ts'
+import { operatorRoutes } from '../admin/routes.ts'
+import { checkOperatorOptions } from './check-options.ts'
+import { operatorDocuments } from './documents.ts'
+import { appPerMinute, deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import { reconciliationRoute } from './reconciliation-route.ts'
+import { sendRoutes } from './send-routes.ts'
+import { statusRoutes } from './status-routes.ts'
+import { type OperatorStore, openStore } from './store.ts'
+
+export interface Operator extends Service {
+  /** The devices of each user, for your own code that links and unlinks. Available after start() has resolved. */
+  readonly devices: Registry
+  /** The delivery statuses of messages, for your own code that gets receipts. Available after start(), with the option `status`. */
+  readonly statuses: StatusRecorder
+}
+
+/**
+ * An operator's API, ready to be mounted. Reads nothing from disk or environment except its store.
+ *
+ * @example
+ * import { createServer } from 'node:http'
+ *
+ * const { API_KEY = '', ACCOUNT = '' } = process.env
+ * const operator = createOperator({
+ *   store: 'sqlite:./operator.db',
+ *   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
+ *   push: { devices: { source: 'registry', services: [fcm({ serviceAccount: ACCOUNT })] } },
+ *   site: 'inbox',
+ *   attributes: await fileSource('./users.csv'),
+ * })
+ * await operator.start()
+ * createServer(operator.handler).listen(7001)
+ * createServer(operator.admin.handler).listen(7101, '127.0.0.1')
+ */
+export function createOperator(options: OperatorOptions): Operator {
+  checkOperatorOptions(options)
+  const limits = { ...operatorLimits, ...options.limits }
+  let registry: Registry | undefined
+  let recorder: StatusRecorder | undefined
+  const service = createService('operator', pathsOf(options), (stopping) =>
+    compose(options, limits, stopping, (parts) => {
+      registry = parts.registry
+      recorder = parts.recorder
+    }),
+  )
+  return {
+    ...service,
+    get devices() {
+      if (registry) return registry
+      throw new Error('the operator has not started: await operator.start() before you use its devices')
+    },
+    get statuses() {
+      if (recorder) return recorder
+      throw new Error('statuses are recorded after operator.start(), and only with the option status: add status: {}')
+    },
+  }
+}
+
+/** The paths of the interface, of `app` and of `status`. */
+function pathsOf({ app, status }: OperatorOptions): readonly string[] {
+  const paths = [...sendEndpoints, reconciliation].map(({ path }) => path)
+  return [
+    ...paths,
+    ...(app ? appPaths : []),
+    ...(hasStatusPages(status) ? [statusPagePath] : []),
+    ...(status?.receiptsFrom?.length ? ['/receipts/*'] : []),
+  ]
+}
+
+const hasStatusPages = (status: OperatorOptions['status']): boolean => status !== undefined && status.polling !== false
+
+/** The parts that the operator's own code may use. */
+interface Parts {
+  readonly registry: Registry
+  readonly recorder: StatusRecorder | undefined
+}
+
+async function compose(
+  options: OperatorOptions,
+  limits: typeof operatorLimits,
+  signal: AbortSignal,
+  onParts: (parts: Parts) => void,
+): Promise<Composed> {
+  const store = await openStore(options)
+  try {
+    return await composeOn(store, options, limits, signal, onParts)
+  } catch (error) {
+    await store.database.close()
+    throw error
+  }
+}
+
+async function composeOn(
+  store: OperatorStore,
+  options: OperatorOptions,
+  limits: typeof operatorLimits,
+  signal: AbortSignal,
+  onParts: (parts: Parts) => void,
+): Promise<Composed> {
+  const { attributes, push, site, content } = options
+  const { database, queue, registry, outbox, statuses } = store
+  const suppression =
+    attributes && options.suppression !== 'none'
+      ? createSuppression(attributes, signal, options.suppression)
+      : undefined
+  const maxDevices = { ...deviceLimits, ...options.deviceLimits }
+  const removals =
+    push && 'devices' in push
+      ? createRemovalKeeper({ database, ...(push.devices.removals && { limits: push.devices.removals }) })
+      : undefined
+  const recorder = statuses?.recorder
+  const parts = { registry, brake: removals, devicesPerUser: maxDevices.services, content, limits }
+  const deliveries = {
+    push: push && createPushDelivery(push, parts),
+    site: site && createSiteDelivery(site, database, parts),
+  }
+  const paths = { push: pathOf('push'), site: pathOf('site') }
+  const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
+  const allBrands = [...brands, ...(options.publish ?? []).map(({ brand }) => brand)]
+  const bodies = { ...limits, ...options.testing }
+  const app = createHttp('operator', limits.bodyBytes, bodies)
+  sendRoutes(app, { keys: options.keys, paths, limits, signal })
+  reconciliationRoute(app, {
+    keys: options.keys,
+    source: attributes,
+    limits: { ...reconciliationLimits, ...options.testing?.reconciliation },
+    signal,
+  })
+  const statusPages = hasStatusPages(options.status)
+    ? [statusRoutes(app, { pages: createStatusPages(database), keys: options.keys })]
+    : []
+  const receipts =
+    recorder && options.status?.receiptsFrom?.length
+      ? [
+          providerReceiptRoute(app, {
+            receipts: options.status.receiptsFrom,
+            brands,
+            recorder,
+            setting: 'operator.status.receipts_from',
+          }),
+        ]
+      : []
+  const adminApp = createHttp('operator', limits.bodyBytes, bodies)
+  const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
+  const admin = operatorRoutes({
+    queue,
+    lanes,
+    database,
+    registry,
+    deviceChecks: {
+      judge: options.judgeDevice,
+      reaches: isProviderKnown(pushServices(options), options.publish ?? []),
+    },
+    removals,
+    brands,
+    statuses: recorder,
+    countMessages: () => database.read(op(countMessages, [[]])),
+    tokenSecret: options.app?.secrets[0],
+    appBrands: allBrands,
+  })
+  registerAdmin(adminApp, options.adminKeys ?? [], admin)
+  const appApi = options.app
+    ? await serveAppApi(app, {
+        ...options.app,
+        brands: allBrands,
+        databaseOf: () => database,
+        registryOf: () => registry,
+        suppression,
+        statusOps: recorder?.changeOps,
+        statusRoutes: recorder && { app: [appStatusRoute(recorder)], receipts: [receiptRoute(recorder)] },
+        services: pushServices(options),
+        publish: options.publish ?? [],
+        judge: options.judgeDevice,
+        devices: { app: maxDevices.app, appPerMinute: options.testing?.appPerMinute ?? appPerMinute },
+        signal,
+      })
+    : []
+  healthRoutes(adminApp, {
+    check: () => database.checkWrites(),
+    signal,
+  })
+  documentRoutes(
+    adminApp,
+    'operator',
+    options.adminKeys ?? [],
+    operatorDocuments({ admin, app: appApi, status: statusPages, receipts, publicUrl: options.publicUrl }),
+  )
+  await Promise.all([app.ready(), adminApp.ready()])
+
+  const retention = createStoreRetention(store.database, store.queue, options, store.statuses ? [forgetStatuses] : [])
+  await removals?.start()
+  retention.start()
+  outbox.start()
+  statuses?.start()
+  metrics().allow('brand', allBrands)
+  metrics().allow('kind', knownKinds(pushServices(options)))
+  const stopMetrics = measureStores('operator', [{ number: 0, database, queue }], options.store)
+  onParts({ registry, recorder })
+
+  return {
+    app,
+    admin: adminApp,
+    async close(withinMs) {
+      for (const stop of stopMetrics) stop()
+      await retention.stop()
+      await atMost(withinMs, Promise.all([paths.push?.idle(), paths.site?.idle()]))
+      await Promise.all([app.close(), adminApp.close()])
+      await outbox.stop(withinMs)
+      await statuses?.stop(withinMs)
+      await removals?.stop()
+      await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
+      await database.close()
+    },
+  }
+
+  function pathOf(channel: Channel): SendPath | undefined {
+    const delivery = deliveries[channel]
+    if (!delivery) return undefined
+    const settledOps = statuses?.settledOps(channel)
+    return createSendPath({
+      database,
+      delivery,
+      checkMessage: suppression?.checkMessage,
+      settledOps,
+      ...pathLimits(limits),
+    })
+  }
+}
+
+const pushServices = ({ push }: OperatorOptions) => (push && 'devices' in push ? push.devices.services : [])

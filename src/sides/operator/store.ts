@@ -1,0 +1,57 @@
+// The operator's database, with the outboxes of links and statuses.
+
+import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
+import type { StoredQueue } from '../../base/queue/queue.ts'
+import type { Database, Migration } from '../../base/store/database.ts'
+import { openDatabase } from '../../base/store/open-database.ts'
+import { deliveryMigrations } from '../../subjects/delivery/migrations.ts'
+import { createDeviceOutbox } from '../../subjects/devices/outbox.ts'
+import { createRegistry, deviceMigrations, type Registry } from '../../subjects/devices/registry.ts'
+import { removalMigrations } from '../../subjects/devices/removals/tables.ts'
+import { inboxMigrations } from '../../subjects/inbox/inbox.ts'
+import { callMigrations } from '../../subjects/providers/calls.ts'
+import { statusMigrations } from '../../subjects/status/tables.ts'
+import { deviceLimits, type OperatorOptions } from './options.ts'
+import { createStatuses, type Statuses } from './statuses.ts'
+
+export const operatorMigrations: readonly Migration[] = [
+  ...deliveryMigrations,
+  ...callMigrations,
+  ...inboxMigrations,
+  ...statusMigrations,
+  ...removalMigrations,
+  ...deviceMigrations,
+  ...queueMigrations,
+]
+
+export interface OperatorStore {
+  readonly database: Database
+  readonly queue: StoredQueue
+  readonly registry: Registry
+  /** Publishes links and unlinks. */
+  readonly outbox: ReturnType<typeof createDeviceOutbox>
+  /** Absent: delivery statuses are not recorded. */
+  readonly statuses: Statuses | undefined
+}
+
+export async function openStore(options: OperatorOptions): Promise<OperatorStore> {
+  const { publish = [], status, site } = options
+  const database = await openDatabase(options.store, { migrations: operatorMigrations })
+  const queue = createQueue(database)
+  const outbox = createDeviceOutbox(queue, publish)
+  return {
+    database,
+    queue,
+    outbox,
+    registry: createRegistry({
+      database,
+      // On PostgreSQL, other processes may change the registry too.
+      shared: database.engine === 'postgres',
+      outbox: outbox.lanes.length > 0 ? outbox : undefined,
+      devicesPerUser: options.deviceLimits?.services ?? deviceLimits.services,
+    }),
+    statuses:
+      status &&
+      createStatuses({ database, queue, options: status, meta: options.content?.meta, inbox: site === 'inbox' }),
+  }
+}

@@ -1,0 +1,330 @@
+// Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
+
+import { consumerStates, readLag, statusOf } from '../../base/brokers/consumer-state.ts'
+import { documentRoutes } from '../../base/http/documents.ts'
+import { healthRoutes } from '../../base/http/health.ts'
+import { createHttp } from '../../base/http/http.ts'
+import { type Composed, createService, type Service } from '../../base/http/service.ts'
+import { laneName } from '../../base/queue/lane-name.ts'
+import type { Item, Lane, LaneService, Lanes } from '../../base/queue/queue.ts'
+import { uuidv7 } from '../../base/runtime/ids.ts'
+import { metrics } from '../../base/runtime/metrics.ts'
+import { keptByDefaultMs } from '../../base/runtime/retention.ts'
+import { defaultsOf } from '../../base/runtime/setting.ts'
+import { atMost } from '../../base/runtime/within.ts'
+import { measureStores } from '../../base/store/measure-stores.ts'
+import { deviceLink, deviceUnlink, messageStatusPath } from '../../contract/endpoints.ts'
+import { readMessageKey } from '../../contract/message-key.ts'
+import { checkAnyStore, storeStates } from '../../subjects/brands/store-states.ts'
+import { createConversions, forgetStatuses } from '../../subjects/conversions/conversions.ts'
+import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
+import { createStoreRetention } from '../../subjects/delivery/retention.ts'
+import { deviceIntegrationRoutes } from '../../subjects/devices/integration-routes.ts'
+import { createLinkIntake } from '../../subjects/devices/link-intake.ts'
+import { knownKinds } from '../../subjects/devices/reachable.ts'
+import { callProvider } from '../../subjects/providers/call-provider.ts'
+import type { Message, Provider } from '../../subjects/providers/provider.ts'
+import { createReconciler } from '../../subjects/reconcile/reconciler.ts'
+import { forgetRuns } from '../../subjects/reconcile/retention.ts'
+import { laneSettings } from '../../subjects/settings/platform.ts'
+import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
+import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
+import { registerAdmin } from '../admin/route.ts'
+import { platformRoutes } from '../admin/routes.ts'
+import { checkPlatformOptions } from './check-options.ts'
+import { platformDocuments } from './documents.ts'
+import { enqueueBody } from './enqueue.ts'
+import { createIntake } from './intake.ts'
+import { traceSend } from './lane-spans.ts'
+import type { RecordRules } from './new-item.ts'
+import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts'
+import type { OwnDelivery } from './own-delivery.ts'
+import { createOwnDelivery } from './own-delivery.ts'
+import { createOwnStatuses } from './own-statuses.ts'
+import { openStores } from './stores.ts'
+
+export type Platform = Service
+
+/**
+ * Creates a platform that can be mounted in an HTTP server. It reads only its store, no other file and no environment variable.
+ *
+ * @example
+ * import { createServer } from 'node:http'
+ *
+ * const { CRM_KEY = '', OPERATOR_KEY = '' } = process.env
+ * const platform = createPlatform({
+ *   store: 'sqlite:./platform.db',
+ *   keys: [{ name: 'crm', key: CRM_KEY, scopes: ['enqueue', 'read'] }],
+ *   lanes: [
+ *     { brand: '1', channel: 'push', mode: 'batch', provider: operatorApi({ url: 'https://operator.example', apiKey: OPERATOR_KEY }) },
+ *   ],
+ * })
+ * await platform.start()
+ * createServer(platform.handler).listen(7002)
+ * createServer(platform.admin.handler).listen(7102, '127.0.0.1')
+ */
+export function createPlatform(options: PlatformOptions): Platform {
+  checkPlatformOptions(options)
+  const paths = [
+    deviceLink.path,
+    deviceUnlink.path,
+    ...(options.lanes.some(({ status }) => status?.secrets?.length) ? [messageStatusPath] : []),
+    ...(options.own?.app ? appPaths : []),
+    ...(options.own?.receiptsFrom?.length ? ['/receipts/*'] : []),
+  ]
+  return createService('platform', paths, (stopping) => composePlatform(options, stopping))
+}
+
+async function composePlatform(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
+  const stores = await openStores(options)
+  const { queue } = stores
+  const { reconciliation = [] } = options
+  const links = createLinkIntake({
+    sources: options.deviceLinks ?? [],
+    registryOf: (brand) => stores.of(brand).registry,
+    queue,
+    judge: options.judgeDevice,
+  })
+  const statuses = createOwnStatuses((brand) => stores.of(brand).database, options.own?.content?.meta)
+  const own =
+    options.own && createOwnDelivery(options.own, stores, { perUser: options.devicesPerUser, signal, statuses })
+  const services = options.lanes.map((lane) => {
+    const providers = providersOf(lane, own)
+    return { providers, service: deliverLane(queue, lane, providers) }
+  })
+  const rules = new Map(options.lanes.map((lane) => [laneName(lane.brand, lane.channel), lane]))
+  const rulesOf = (lane: string): RecordRules | undefined => rules.get(lane)
+  const intake = createIntake({
+    sources: options.intake ?? [],
+    queue,
+    databaseOf: (brand) => stores.of(brand).database,
+    brands: options.lanes.map(({ brand }) => brand),
+    rulesOf,
+  })
+  const conversions = createConversions({
+    stores: stores.all,
+    databaseOf: (brand) => stores.of(brand).database,
+    queue,
+    lanes: options.lanes.map(({ brand, channel, provider, status }) => ({
+      name: laneName(brand, channel),
+      ...status,
+      ...(options.testing?.statusWaitMs !== undefined && { waitMs: options.testing.statusWaitMs }),
+      // Such a status has a message: it waits while its lane is paused or the platform is stopped.
+      ...(provider === 'own' && { isOwn: true, waitMs: options.keptMs ?? keptByDefaultMs }),
+    })),
+  })
+  const consumers = [...links.consumers, ...intake.consumers]
+
+  const crmOf = (brand: string) => stores.of(brand).crm
+  const bodyBytes = options.bodyBytes ?? 16 * 1024 * 1024
+  const bodies = {
+    ...(options.bodyBytesInFlight !== undefined && { bodyBytesInFlight: options.bodyBytesInFlight }),
+    ...options.testing,
+  }
+  const app = createHttp('platform', bodyBytes, bodies)
+  const adminApp = createHttp('platform', bodyBytes, bodies)
+  const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
+  const admin = platformRoutes({
+    queue,
+    lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes, ...conversions.lanes],
+    messageLanes: services.map(({ service }) => service),
+    enqueue: (body, request) => enqueueBody(body, { ...request, queue, rulesOf }),
+    databaseOf: (brand) => stores.of(brand).database,
+    registryOf: (brand) => stores.of(brand).registry,
+    crmOf,
+    crms: stores.all.map(({ crm }) => crm),
+    reconciliation,
+    consumers,
+    removals: own?.removals,
+    app: options.own?.app !== undefined,
+    tokenSecret: options.own?.app?.secrets[0],
+    appBrands: ownBrands,
+  })
+  registerAdmin(adminApp, options.keys, admin)
+  deviceIntegrationRoutes(app, {
+    registryOf: (brand) => stores.of(brand).registry,
+    keys: options.keys,
+    judge: options.judgeDevice,
+  })
+  conversions.routes(app)
+  const appApi = options.own?.app
+    ? await serveAppApi(app, {
+        ...options.own.app,
+        brands: ownBrands,
+        databaseOf: (brand) => stores.of(brand).database,
+        registryOf: (brand) => stores.of(brand).registry,
+        suppression: own?.suppression,
+        statusOps: statuses.inboxOps,
+        statusRoutes: { app: [appStatusRoute(statuses)], receipts: [receiptRoute(statuses)] },
+        services: pushServicesOf(options),
+        judge: options.judgeDevice,
+        devices: appDevices,
+        signal,
+      })
+    : []
+  const receipts = options.own?.receiptsFrom?.length
+    ? [
+        providerReceiptRoute(app, {
+          receipts: options.own.receiptsFrom,
+          brands: [...new Set(ownBrands)],
+          recorder: statuses,
+          setting: 'platform.own.status.receipts_from',
+        }),
+      ]
+    : []
+  healthRoutes(adminApp, {
+    // With one store away, this process still works for the brands of the others.
+    check: () => checkAnyStore(stores),
+    signal,
+    details: async () => ({ ...(await storeStates(stores)), ...consumerStates(consumers) }),
+  })
+  documentRoutes(
+    adminApp,
+    'platform',
+    options.keys,
+    platformDocuments({ admin, app: appApi, receipts, publicUrl: options.publicUrl }),
+  )
+  await Promise.all([app.ready(), adminApp.ready()])
+  await own?.start()
+  for (const { service } of services) service.start()
+  const reconcilers = stores.all.map((store) =>
+    createReconciler(
+      store.crm,
+      reconciliation.filter(({ brand }) => stores.of(brand) === store),
+    ),
+  )
+  for (const reconciler of reconcilers) reconciler.start()
+  links.start()
+  intake.start()
+  conversions.start()
+  const retentions = stores.all.map(({ database, crm, queue: ofStore }) =>
+    createStoreRetention(database, ofStore, options, [...forgetStatuses, (_, before) => forgetRuns(crm, before)]),
+  )
+  for (const retention of retentions) retention.start()
+  metrics().allow('brand', brandsOf(options))
+  metrics().allow('kind', knownKinds(pushServicesOf(options)))
+  const unregisterMetrics = [
+    ...measureStores(
+      'platform',
+      stores.all,
+      options.store,
+      stores.all.map(({ crm }) => crm),
+    ),
+    ...consumers.map((consumer) =>
+      metrics().consumer(consumer.name, {
+        up: () => statusOf(consumer).state === 'consuming',
+        lag: () => readLag(consumer),
+      }),
+    ),
+  ]
+
+  return {
+    app,
+    admin: adminApp,
+    async close(withinMs) {
+      for (const unregister of unregisterMetrics) unregister()
+      await Promise.all([...retentions, ...reconcilers].map((loop) => loop.stop()))
+      await Promise.all([
+        links.stop(withinMs),
+        intake.stop(withinMs),
+        conversions.stop(withinMs),
+        ...services.map(({ service }) => service.stop(withinMs)),
+      ])
+      if (own) await atMost(withinMs, own.idle())
+      await Promise.all([app.close(), adminApp.close()])
+      await Promise.all([
+        own?.close(),
+        ...services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),
+      ])
+      await stores.close()
+    },
+  }
+}
+
+function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: PlatformOptions): string[] {
+  const linked = deviceLinks.flatMap(({ brands }) => (typeof brands === 'string' ? [brands] : Object.values(brands)))
+  const named = [...lanes, ...reconciliation].map(({ brand }) => brand)
+  return [...named, ...linked, ...keys.flatMap((key) => key.brands ?? [])]
+}
+
+const laneDefaults = defaultsOf(laneSettings)
+const retryDefaults = defaultsOf(laneSettings.retry.settings)
+
+type LaneWithProvider = Omit<LaneOptions, 'provider'> & { readonly provider: Exclude<LaneOptions['provider'], 'own'> }
+
+/** The provider of a lane: the given provider, or one that is created for the lane and this mode. */
+export function providerOf(
+  { provider, channel, max, concurrency, ...configured }: LaneWithProvider,
+  mode = configured.mode,
+): Provider {
+  if (typeof provider !== 'function') return provider
+  return provider({
+    channel,
+    mode,
+    max: mode === 'single' ? 1 : (max ?? laneDefaults.max),
+    concurrency: concurrency ?? laneDefaults.concurrency,
+  })
+}
+
+/** A provider for each mode, so that the mode can change while the lane runs. */
+type Providers = Readonly<Record<LaneOptions['mode'], Provider>>
+
+export function providersOf({ provider, ...lane }: LaneOptions, own?: OwnDelivery): Providers {
+  if (provider !== 'own') {
+    const given = { ...lane, provider }
+    return { single: providerOf(given, 'single'), batch: providerOf(given, 'batch') }
+  }
+  if (!own) throw new Error('the option `own` of the platform is missing')
+  const path = own.providerOf(lane.brand, lane.channel)
+  return { single: path, batch: path }
+}
+
+const pushServicesOf = ({ own }: PlatformOptions) =>
+  own?.push && 'devices' in own.push ? own.push.devices.services : []
+
+/** Serves a configured lane with its providers. */
+export function deliverLane(queue: Lanes, options: LaneOptions, providers: Providers): LaneService {
+  const { brand, channel, mode } = options
+  const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
+  const mostPerCall = providers.batch.max
+  const lane: Lane = {
+    name: laneName(brand, channel),
+    order: 'none',
+    mode,
+    max: Math.min(options.max ?? laneDefaults.max, mostPerCall),
+    mostPerCall,
+    bytes: options.bytes ?? laneDefaults.bytes,
+    spanMs: options.spanMs ?? laneDefaults.spanMs,
+    concurrency: options.concurrency ?? laneDefaults.concurrency,
+    ...(options.perSecond !== undefined && { perSecond: options.perSecond }),
+    timeoutMs,
+    keepFailed: options.failedActions ?? laneDefaults.failedActions,
+    retry: {
+      firstMs: options.retry?.firstMs ?? retryDefaults.firstMs,
+      mostMs: options.retry?.mostMs ?? retryDefaults.mostMs,
+      ...(options.retry?.attempts !== undefined && { attempts: options.retry.attempts }),
+    },
+  }
+  // The lane is the guard of its provider: its concurrency, its timeout, and its hold during an outage.
+  return queue.serveLane(lane, (items, context) => {
+    const provider = providers[context.mode]
+    const messages = items.map((item) => toMessage(item, brand))
+    return traceSend(lane.name, provider, messages, (traced) => callProvider(provider, traced, context))
+  })
+}
+
+function toMessage(item: Item, brand: string): Message {
+  const { channel, id, userId } = readMessageKey(item.key)
+  return {
+    brand,
+    channel,
+    id,
+    userId,
+    key: item.key,
+    // The operator generates its own identifier. Our own provider finds the first identifier by the key.
+    ref: uuidv7(),
+    text: item.text,
+    attempt: item.attempt,
+    context: item.traceparent === undefined ? {} : { traceparent: item.traceparent },
+  }
+}

@@ -1,0 +1,127 @@
+// The CRM's users: one row each, with the nine attributes of §2.5 and the time of the last change of each attribute.
+
+import type { Database, Migration, Value } from '../../../base/store/database.ts'
+import { op, statement } from '../../../base/store/statement.ts'
+import { type ReconciliationField as Field, reconciliationFields as fields } from '../../../contract/records.ts'
+
+export { type Field, fields }
+
+// A value is 1, 0, or null if it is unknown. `<field>_at` is in epoch milliseconds, and null if the value is null. The comparison
+// reads the users of a field in the order of the primary key.
+export const crmMigrations: readonly Migration[] = [
+  {
+    name: 'crm/1',
+    statements: ({ key, engine }) => [
+      `create table crm_users (
+        brand ${key} not null,
+        user_id ${key} not null,
+        ${fields.map((field) => `${field}_at bigint, ${field} smallint`).join(',\n        ')},
+        primary key (brand, user_id)
+      )${engine === 'sqlite' ? ' without rowid' : ''}`,
+    ],
+    brandTables: [{ table: 'crm_users', brand: 'brand' }],
+  },
+]
+
+/** Attributes of one user that changed at the same time. */
+export interface UserAttributes {
+  readonly userId: string
+  /** The time of the change, in epoch milliseconds. */
+  readonly at: number
+  readonly values: Readonly<Partial<Record<Field, boolean>>>
+}
+
+// An equal value keeps its stored time, so that importing a file again changes nothing. An older value is ignored.
+const isChanged = (field: Field): string =>
+  `(excluded.${field} is not null and (crm_users.${field} is null
+    or (crm_users.${field} <> excluded.${field} and excluded.${field}_at >= crm_users.${field}_at)))`
+const newValue = (field: Field, column: string): string =>
+  `${column} = case when ${isChanged(field)} then excluded.${column} else crm_users.${column} end`
+
+const upsertUsers = statement<{ user_id: string }>({
+  name: 'upsert_crm_users',
+  columns: {
+    brand: 'text',
+    user_id: 'text',
+    at: 'bigint',
+    ...(Object.fromEntries(fields.map((field) => [field, 'bigint'])) as Record<Field, 'bigint'>),
+  },
+  // The statement has no route, so it runs separately for each caller: a statement must not change a user twice.
+  text: (rows) => `
+    insert into crm_users (brand, user_id, ${fields.map((field) => `${field}, ${field}_at`).join(', ')})
+    select r.brand, r.user_id, ${fields.map((field) => `r.${field}, case when r.${field} is null then null else r.at end`).join(', ')}
+    from ${rows} r where true
+    on conflict (brand, user_id) do update set
+      ${fields.map((field) => `${newValue(field, field)}, ${newValue(field, `${field}_at`)}`).join(',\n      ')}
+    where ${fields.map(isChanged).join(' or ')}
+    returning user_id`,
+})
+
+/** Inserts or updates users. Each user may occur once. @returns how many users changed */
+export async function upsertCrmUsers(
+  database: Database,
+  brand: string,
+  users: readonly UserAttributes[],
+): Promise<number> {
+  // A fixed order, so that two imports never deadlock.
+  const sorted = users.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
+  const rows = sorted.map(({ userId, at, values }): Value[] => [
+    brand,
+    userId,
+    at,
+    ...fields.map((field) => (values[field] === undefined ? null : Number(values[field]))),
+  ])
+  const [changed] = await database.commit([op(upsertUsers, rows)])
+  return changed.length
+}
+
+type UserRow = Record<`${Field}_at` | Field, number | null>
+
+const readUser = statement<UserRow>({
+  name: 'read_crm_user',
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select ${fields.map((field) => `u.${field}, u.${field}_at`).join(', ')}
+    from ${rows} r join crm_users u on u.brand = r.brand and u.user_id = r.user_id`,
+})
+
+export type CrmAttributes = Readonly<Partial<Record<Field, { readonly value: boolean; readonly changed_at: string }>>>
+
+/** @returns undefined for a user that the CRM does not have */
+export async function readCrmUser(
+  database: Database,
+  brand: string,
+  userId: string,
+): Promise<CrmAttributes | undefined> {
+  const [row] = await database.read(op(readUser, [[brand, userId]]))
+  if (!row) return undefined
+  const known = fields.filter((field) => row[field] !== null)
+  return Object.fromEntries(
+    known.map((field) => [
+      field,
+      { value: row[field] === 1, changed_at: new Date(row[`${field}_at`] as number).toISOString() },
+    ]),
+  )
+}
+
+const readUsers = statement<{ user_id: string } & Record<Field, number | null>>({
+  name: 'read_crm_users',
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select u.user_id, ${fields.map((field) => `u.${field}`).join(', ')}
+    from ${rows} r join crm_users u on u.brand = r.brand and u.user_id = r.user_id`,
+})
+
+/** For each field, the users among `userIds` for whom it is true. */
+export async function findUsersWith(
+  database: Database,
+  brand: string,
+  userIds: readonly string[],
+  wanted: readonly Field[],
+): Promise<ReadonlyMap<Field, ReadonlySet<string>>> {
+  const rows = userIds.map((userId) => [brand, userId])
+  const users = await database.read(op(readUsers, rows))
+  return new Map(
+    wanted.map((field) => [field, new Set(users.flatMap((user) => (user[field] === 1 ? [user.user_id] : [])))]),
+  )
+}

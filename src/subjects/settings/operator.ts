@@ -1,0 +1,93 @@
+// The settings of the operator's side.
+
+import { brand, duration, integer, key, size, store, text } from '../../base/runtime/kinds.ts'
+import { group, list, rows } from '../../base/runtime/setting.ts'
+import { attributeSettings } from './attributes.ts'
+import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
+import { publish } from './device-channels.ts'
+import { deviceLimits } from './device-limits.ts'
+import { accessKeys, listening, requestBodies } from './shared.ts'
+import { statusSettings } from './status.ts'
+
+export const operator = group(
+  'Server',
+  {
+    ...listening('7001', '7101'),
+    store: store({
+      section: 'Store',
+      help: 'The database for messages, outcomes and the inbox. It must not be the database of the platform.',
+      default: 'sqlite:operator.db',
+    }),
+    keys: rows(
+      'The API keys issued to the platform. Several keys may be valid at once, so that a key can be rotated.',
+      {
+        name: text({ help: 'The name of the key, for logs.' }),
+        key: key({ help: 'The key, sent by the platform as X-Api-Key.' }),
+        brands: list(brand({ help: 'A brand.' }), {
+          help: 'The brands for which the key may send.',
+          minItems: 1,
+          remedy: "write brands: ['1'], with the brand_id that the platform sends",
+        }),
+        rate: group(
+          '',
+          {
+            per_second: integer(1, 10_000_000, {
+              help: 'The most messages of the key in a second, in each operator process. Default: no limit.',
+              optional: true,
+            }),
+            per_brand: integer(1, 10_000_000, {
+              help: 'The most messages of each brand of the key in a second, in each operator process. Default: no limit.',
+              optional: true,
+            }),
+          },
+          { optional: true },
+        ),
+      },
+      {
+        minItems: 1,
+        remedy: 'the platform needs a key to call this API: add one under keys',
+        section: 'Keys of the platform',
+      },
+    ),
+    admin_keys: accessKeys('The API keys for /admin, for your own services.'),
+    push: pushProvider('The provider for push messages. Default: none; the push endpoints answer 503.'),
+    site: siteProvider('The provider for on-site messages. Default: none; the on-site endpoints answer 503.'),
+    ...attributeSettings,
+    publish,
+    device_limits: deviceLimits,
+    app,
+    status: statusSettings,
+    content,
+    keep: duration({
+      section: 'Store',
+      help: 'How long messages and notifications are kept. It must be longer than any retry.',
+      default: '90d',
+      option: 'keptMs',
+    }),
+    keep_contents: duration({
+      section: 'Store',
+      help: 'How long request bodies, attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
+      default: '14d',
+      option: 'contentsKeptMs',
+    }),
+    limits: group('Work in progress', {
+      body: size({ section: 'Request bodies', help: 'The largest request body.', default: '16MiB' }),
+      ...requestBodies,
+      batch: integer(1, 100_000, {
+        help: 'The most messages in one batch; the excess is fatal.',
+        default: '10000',
+        option: 'batchMax',
+      }),
+      answer_budget: duration({
+        help: "Every request is answered within this time. Keep it below the platform's timeout.",
+        default: '20s',
+      }),
+      in_progress: integer(1, 10_000_000, {
+        help: 'The most messages in progress; the excess is fatal. A brand below its fair share is admitted even above the limit, so that the backlog of another brand does not block it.',
+        default: '50000',
+      }),
+      ...providerLimits,
+    }),
+  },
+  { optional: true },
+)

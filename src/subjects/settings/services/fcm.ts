@@ -1,0 +1,31 @@
+import { baseUrl, integer, path, text } from '../../../base/runtime/kinds.ts'
+import { type Group, list, type ValueOf } from '../../../base/runtime/setting.ts'
+import { connectionSettings } from '../address.ts'
+import { perSecond, testing } from '../shared.ts'
+
+/** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
+export const fcmSettings = {
+  name: text({ help: 'The name of the push service, in logs and alerts.', default: 'fcm' }),
+  credentials: path({
+    help: 'The JSON file of the service account, from the Firebase console.',
+    optional: true,
+    secretFile: true,
+  }),
+  credentials_json: text({ help: 'The contents of that file, instead of its path.', optional: true, secret: true }),
+  apps: list(text({ help: 'A package name.' }), {
+    help: 'The apps whose devices it reaches. Default: all.',
+    optional: true,
+    minItems: 1,
+  }),
+  testing: testing({ base_url: baseUrl({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }) }),
+  ca: connectionSettings.ca,
+  per_second: perSecond,
+  concurrency: integer(1, 10_000, {
+    section: 'Every push service',
+    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
+    default: '1000',
+  }),
+  proxy: connectionSettings.proxy,
+} as const
+
+export type FcmConfig = ValueOf<Group<typeof fcmSettings>>

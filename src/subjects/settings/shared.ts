@@ -1,0 +1,135 @@
+// Settings that several parts of the table share.
+
+import {
+  baseUrl,
+  brand,
+  duration,
+  integer,
+  key,
+  network,
+  oneOf,
+  path,
+  proxyUrl,
+  size,
+  store,
+  text,
+} from '../../base/runtime/kinds.ts'
+import { group, list, rows, type Settings } from '../../base/runtime/setting.ts'
+
+export const moduleOf = (exported: string) => ({
+  module: path({ help: 'Your own file, JavaScript or TypeScript.', section: 'Your own modules' }),
+  name: text({ help: 'The name of the export.', default: exported, section: 'Your own modules' }),
+})
+
+/** operator.suppression and platform.own.suppression. */
+export const suppressionRules = {
+  fields: list(
+    oneOf(['blocked', 'excluded', 'active', 'consent_push_notification', 'consent_site_notification'], {
+      help: 'A field.',
+    }),
+    {
+      help: 'The fields that suppress messages. A consent concerns the messages of its channel. blocked and excluded suppress whether they are listed or not. Default: all but active, so that inactive players can be won back.',
+      optional: true,
+      minItems: 1,
+    },
+  ),
+  exempt: group('', {
+    activities: list(text({ help: 'An activity_id.' }), {
+      help: 'The activities (activity_id) of service messages.',
+    }),
+    trigger_hashes: list(text({ help: 'A trigger_hash.' }), { help: 'The trigger hashes of service messages.' }),
+  }),
+  module: path({
+    help: 'Your own rule, JavaScript or TypeScript: a function that returns the reason why a message must not be sent, or undefined.',
+    optional: true,
+  }),
+  name: text({ help: 'The name of the export of that module.', default: 'rule' }),
+}
+
+export const listening = (port: string, adminPort: string) => ({
+  host: text({ help: 'The address to listen on; 0.0.0.0 is all addresses.', default: '127.0.0.1' }),
+  port: integer(0, 65_535, { help: 'The port to listen on; 0 chooses a free port.', default: port }),
+  public_url: baseUrl({
+    help: 'The public address of this side, for the examples of /docs. Default: host and port.',
+    optional: true,
+  }),
+  admin: group(
+    '',
+    {
+      host: text({
+        help: 'The address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin`, the main port serves them.',
+        default: '127.0.0.1',
+      }),
+      port: integer(0, 65_535, { help: 'The port of that address; 0 chooses a free port.', default: adminPort }),
+    },
+    { optional: true },
+  ),
+  connections: integer(1, 1_000_000, {
+    help: 'The most open connections; further ones are closed immediately. Keep it below the limit of open files (ulimit -n).',
+    default: '20000',
+  }),
+  connections_per_address: integer(1, 1_000_000, {
+    help: 'The most open connections of one address (IPv6: one /64), besides trusted proxies. Raise it for a proxy or NAT that is not listed in `trusted_proxies`.',
+    default: '1000',
+  }),
+  trusted_proxies: list(network({ help: 'An address or a network.' }), {
+    help: 'The proxies in front of this side. Only from them, X-Forwarded-For names the address of the client, for limits and logs.',
+  }),
+  stop_within: duration({ help: 'Grace period of a stop; after it the process exits regardless.', default: '20s' }),
+})
+
+export const requestBodies = {
+  bodies: size({
+    section: 'Request bodies',
+    help: 'The most memory for request bodies; further requests are answered 503 with Retry-After. Raise it if legitimate callers reach it.',
+    default: '256MiB',
+    option: 'bodyBytesInFlight',
+  }),
+}
+
+/** Settings for a stand-in of a push service. */
+export const testing = <Of extends Settings>(settings: Of) => group('', settings)
+
+/** The rate of a push service. */
+export const perSecond = integer(1, 1_000_000, {
+  section: 'Every push service',
+  help: 'The most sends in a second, in each operator process. Default: no limit, until the service refuses a send for its quota.',
+  optional: true,
+})
+
+/** The HTTP proxy of a push service. */
+export const proxyOf = (help: string) =>
+  proxyUrl({ section: 'Calls to other systems', help, optional: true, secret: true })
+
+export const accessKeys = (help: string) =>
+  list(
+    group('Keys for administration', {
+      name: text({ help: 'The name of the key, for logs.' }),
+      key: key({ help: 'The key, sent as X-Api-Key.' }),
+      scopes: list(oneOf(['enqueue', 'read', 'manage', 'devices', 'tokens'], { help: 'A scope.' }), {
+        help: 'The scopes of the key: enqueue, read, manage, devices (link and unlink), tokens (issue subscriber tokens).',
+        minItems: 1,
+        remedy: "write scopes: ['read'], or the scopes that it needs: enqueue, read, manage, devices, tokens",
+      }),
+      brands: list(brand({ help: 'A brand.' }), {
+        help: 'The brands that the key may access. Default: all.',
+        optional: true,
+        minItems: 1,
+      }),
+    }),
+    { help, section: 'Keys for administration' },
+  )
+
+export const stores = rows(
+  'Further databases, each with a part of the brands.',
+  {
+    number: integer(1, 99, {
+      help: 'The number of the store, which is never changed: the numbers of its messages begin with it.',
+    }),
+    url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.' }),
+    brands: list(brand({ help: 'A brand.' }), {
+      help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
+    }),
+  },
+  { section: 'Several databases' },
+)

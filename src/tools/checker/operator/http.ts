@@ -1,0 +1,219 @@
+// §4: content types, headers and other properties of HTTP.
+
+import { gzipSync } from 'node:zlib'
+import { trackingHeaders } from '../../../contract/endpoints.ts'
+import { type Check, checksOf } from '../check.ts'
+import type { Exchange } from '../exchange.ts'
+import type { WireRequest } from '../http-client.ts'
+import { delivered, errorOf } from '../read-answer.ts'
+import type { Sender } from '../sender.ts'
+import { answerOf, expect, shownAnswer } from '../verdict.ts'
+import { expectAccepted } from './ids.ts'
+
+/** Sends an ordinary message, and one that is sent in a special way. */
+const compare = (label: string, special: (sender: Sender) => Partial<WireRequest>) => ({
+  scope: 'single' as const,
+  messages: 2,
+  run: async (sender: Sender) => ({
+    ordinary: await sender.single('an ordinary message', sender.make.message()),
+    special: await sender.single(label, sender.make.message(), special(sender)),
+  }),
+})
+
+const charset = compare('Content-Type: application/json; charset=utf-8', () => ({
+  headers: { 'content-type': 'application/json; charset=utf-8' },
+}))
+
+const otherType = compare('Content-Type: text/plain', () => ({ headers: { 'content-type': 'text/plain' } }))
+
+const chunked = compare('a body in chunks', () => ({ chunked: true }))
+
+const tracking = compare('a message with the tracking headers', ({ make }) => ({
+  headers: Object.fromEntries(trackingHeaders.map((name) => [name, `bellwire-check-${make.mark}`])),
+}))
+
+const compressed = {
+  scope: 'single',
+  messages: 1,
+  run: async (sender: Sender) => {
+    const { text } = sender.make.message()
+    const headers = { 'content-encoding': 'gzip' }
+    return sender.send('a body compressed with gzip', text, { headers, bytes: gzipSync(text), messages: 1 })
+  },
+} as const
+
+const otherMethod = {
+  scope: 'endpoint',
+  messages: 0,
+  run: (sender: Sender) => sender.send('GET in place of POST', '', { method: 'GET' }),
+} as const
+
+const unknownPath = {
+  scope: 'single',
+  messages: 0,
+  run: (sender: Sender) =>
+    sender.request({
+      label: 'a path that does not exist',
+      path: `/channels/${sender.target.channel}/none`,
+      body: '{}',
+    }),
+} as const
+
+interface Reused {
+  readonly ordinary: Exchange
+  readonly pairs: readonly { readonly refused: Exchange; readonly next: Exchange }[]
+}
+
+/** Sends a message after each kind of refused request, on the connection of that request. */
+const keepAlive = {
+  scope: 'send',
+  messages: 5,
+  run: async (sender: Sender): Promise<Reused> => {
+    const { channel, mode } = sender.target
+    const message = (label: string, special = {}): Promise<Exchange> =>
+      mode === 'single'
+        ? sender.single(label, sender.make.message(), special)
+        : sender.batch(label, [sender.make.message()], special)
+    const refusals: readonly ((together: symbol) => Promise<Exchange>)[] = [
+      (together) => message('a wrong key', { key: 'other', together }),
+      (together) => sender.send('a body that is not JSON', '{"activity"', { together }),
+      (together) =>
+        sender.request({
+          label: 'a path that does not exist',
+          path: `/channels/${channel}/none`,
+          body: '{}',
+          together,
+        }),
+    ]
+    const ordinary = await message('an ordinary message')
+    const pairs: { refused: Exchange; next: Exchange }[] = []
+    for (const refuse of refusals) {
+      const together = Symbol('one connection')
+      const refused = await refuse(together)
+      const next = await message(`a message on the connection of: ${refused.label}`, { together })
+      pairs.push({ refused, next })
+    }
+    return { ordinary, pairs }
+  },
+} as const
+
+export const httpChecks: readonly Check[] = [
+  ...checksOf(keepAlive, [
+    {
+      id: 'http.keep-alive',
+      section: '§4',
+      level: 'should',
+      title: 'After a refused request, the connection can be used again, or it is closed.',
+      consequence:
+        'The rest of the refused body is taken for the next request: a message that has no fault is refused and dropped, or repeated without end.',
+      remedy:
+        'Read the whole body before you answer, also if you refuse the request. If you do not read it, answer Connection: close, and close the connection.',
+      judge: ({ ordinary, pairs }: Reused) => {
+        delivered(ordinary)
+        for (const { refused, next } of pairs) {
+          // Other checks judge a refused request without an answer.
+          if (!refused.answer) continue
+          const answer = answerOf(next)
+          expect(answer.status >= 200 && answer.status <= 299, `${next.label}: ${shownAnswer(answer)}`)
+        }
+      },
+    },
+  ]),
+  ...checksOf(charset, [
+    {
+      id: 'http.charset',
+      section: '§4',
+      level: 'must',
+      title: 'The content type may have a charset: application/json; charset=utf-8.',
+      consequence: 'Many HTTP clients add the charset. All their messages are refused and dropped.',
+      remedy: 'Compare only the media type, without its parameters.',
+      judge: expectAccepted,
+    },
+  ]),
+  ...checksOf(otherType, [
+    {
+      id: 'http.other-type',
+      section: '§4',
+      row: 45,
+      level: 'decision',
+      title: 'A JSON body with the content type text/plain is accepted.',
+      consequence: 'A mislabelled message goes into Failed Actions, although it could be delivered.',
+      remedy: 'Read every body as JSON, whatever its content type.',
+      judge: expectAccepted,
+    },
+  ]),
+  ...checksOf(chunked, [
+    {
+      id: 'http.chunked',
+      section: '§4',
+      level: 'should',
+      title: 'A body in chunks, without Content-Length, is accepted.',
+      consequence: 'Clients that stream their bodies are refused, and their messages are dropped.',
+      remedy: 'Accept Transfer-Encoding: chunked, as HTTP/1.1 requires; check the settings of your proxy.',
+      judge: expectAccepted,
+    },
+  ]),
+  ...checksOf(tracking, [
+    {
+      id: 'http.tracking',
+      section: '§2.1',
+      row: 49,
+      level: 'should',
+      vendor: true,
+      title: 'A message with the vendor’s tracking headers is accepted.',
+      consequence: 'The vendor’s platform sends them with every request: all its messages are refused.',
+      remedy:
+        'Accept X-Fasttrack-Id, -Triggerhash, -Activityid, -Actionid, -Actiongroupid and -Actioncommunicationprofileid. Store them to return them with later events.',
+      judge: expectAccepted,
+    },
+  ]),
+  ...checksOf(compressed, [
+    {
+      id: 'http.compressed',
+      section: '§4',
+      row: 32,
+      level: 'decision',
+      title: 'A body that is compressed with gzip is refused with 415, or accepted.',
+      consequence:
+        'With 400 the message goes into Failed Actions with a misleading reason; with 5xx it is repeated without end.',
+      remedy: 'Answer 415 {"error": "…"} to a Content-Encoding that you do not support.',
+      judge: (exchange: Exchange) => {
+        const answer = answerOf(exchange)
+        if (answer.status >= 200 && answer.status <= 299) return
+        expect(answer.status === 415 && errorOf(answer) !== undefined, shownAnswer(answer))
+      },
+    },
+  ]),
+  ...checksOf(otherMethod, [
+    {
+      id: 'http.method',
+      section: '§4.1',
+      row: 45,
+      level: 'decision',
+      title: 'GET at an endpoint is answered 405, and the header Allow names POST.',
+      consequence: 'A wrong method in a configuration looks like a wrong address.',
+      remedy: 'Answer 405 with Allow: POST.',
+      judge: (exchange) => {
+        const answer = answerOf(exchange)
+        const { allow } = answer.headers
+        expect(answer.status === 405, shownAnswer(answer))
+        expect(/\bPOST\b/.test(allow ?? ''), allow === undefined ? 'No header Allow.' : `Allow: ${allow}`)
+      },
+    },
+  ]),
+  ...checksOf(unknownPath, [
+    {
+      id: 'http.path',
+      section: '§4.1',
+      row: 45,
+      level: 'decision',
+      title: 'An unknown path below the channel is answered 404 with a text as error.',
+      consequence: 'A wrong address looks like a refused message, or like a success.',
+      remedy: 'Answer 404 {"error": "…"}.',
+      judge: (exchange) => {
+        const answer = answerOf(exchange)
+        expect(answer.status === 404 && errorOf(answer) !== undefined, shownAnswer(answer))
+      },
+    },
+  ]),
+]

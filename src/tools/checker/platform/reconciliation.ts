@@ -1,0 +1,110 @@
+// §2.5, §7.3: the requests of a platform for lists, and its use of the answers.
+
+import { clock } from '../../../base/runtime/clock.ts'
+import { type Check, checksOf, type Scenario } from '../check.ts'
+import { expect, NotJudged } from '../verdict.ts'
+import type { Lane } from './lane.ts'
+import { status } from './replies.ts'
+import { isObject, type PlatformRequest, type Reply } from './request.ts'
+
+interface ListTrial {
+  readonly requests: readonly PlatformRequest[]
+  /** Whether the platform used the list. */
+  readonly accepted: boolean
+}
+
+interface Lists {
+  readonly streamed: ListTrial
+  readonly error: ListTrial
+  readonly cut: ListTrial
+}
+
+const lists: Scenario<Lists, Lane> = {
+  scope: 'reconciliation',
+  needs: ['reconciliation of the platform'],
+  messages: 0,
+  run: async ({ facts, list }) => {
+    const user = JSON.stringify(facts.users.normal)
+    const good = `{"users":[${user}],"timestamp":"${new Date(clock.now()).toISOString()}"}`
+    const streamed: Reply = { ...status(200, 'successful', good), streamMs: facts.pace.slow }
+    const error = status(200, 'retry', `{"users":[${user}],"error":"the source failed, a test of bellwire check"}`)
+    const cut: Reply = { ...status(200, 'retry', good), cut: 'body' }
+    return { streamed: await list(streamed), error: await list(error), cut: await list(cut) }
+  },
+}
+
+/** @throws NotJudged if no request arrived */
+function arrived({ requests }: ListTrial): readonly PlatformRequest[] {
+  if (requests.length === 0) throw new NotJudged('no request for a list arrived')
+  return requests
+}
+
+export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
+  {
+    id: 'list.request',
+    section: '§2.5, §4.1',
+    level: 'must',
+    title: 'A list is requested with POST /reconciliation and the body {"field": "blocked"}.',
+    consequence: 'The operator cannot tell which list is wanted, and refuses the request.',
+    remedy: 'Send POST {base_url}/reconciliation with the name of one field of §2.5.',
+    judge: ({ streamed, error, cut }) => {
+      for (const { label, method, value, body } of [streamed, error, cut].flatMap(arrived))
+        expect(
+          method === 'POST' && isObject(value) && value.field === 'blocked',
+          `${label}: ${method} ${body.slice(0, 100)}`,
+        )
+    },
+  },
+  {
+    id: 'list.key',
+    section: '§5.3',
+    row: 15,
+    level: 'decision',
+    title: 'A request for a list has the API key of the operator in the header X-Api-Key.',
+    consequence: 'An operator that protects its lists refuses the request.',
+    remedy: 'Send the same key as with messages.',
+    judge: ({ streamed, error, cut }) => {
+      for (const { label, key } of [streamed, error, cut].flatMap(arrived))
+        expect(key === 'right', `${label}: ${key === 'none' ? 'no header X-Api-Key' : 'another API key'}`)
+    },
+  },
+  {
+    id: 'list.streamed',
+    section: '§2.5, §8.3',
+    level: 'must',
+    title: 'A list that arrives in two pieces, seconds apart, is used.',
+    consequence: 'Large lists are never compared, because operators stream them.',
+    remedy:
+      'Read the body to its end, however it is divided, with a timeout for silence instead of one for the whole answer.',
+    judge: ({ streamed }) => {
+      arrived(streamed)
+      expect(streamed.accepted, 'the platform refused a correct list that arrived in two pieces')
+    },
+  },
+  {
+    id: 'list.error',
+    section: '§7.3',
+    level: 'must',
+    title: 'A list with an error in its body is not used, although its status is 200.',
+    consequence:
+      'An incomplete list counts as complete: the platform takes blocked users for active, and goes on messaging.',
+    remedy: 'Look for the member error before you use the list, and discard the list if it is there.',
+    judge: ({ error }) => {
+      arrived(error)
+      expect(!error.accepted, 'the platform used a list with {"error": "the source failed…"}')
+    },
+  },
+  {
+    id: 'list.cut',
+    section: '§2.5, §8.3',
+    level: 'should',
+    title: 'A list whose connection ends in the middle is not used.',
+    consequence:
+      'An incomplete list counts as complete: the platform takes blocked users for active, and goes on messaging.',
+    remedy: 'Use a list only if the body is complete JSON and Content-Length or the last chunk has arrived.',
+    judge: ({ cut }) => {
+      arrived(cut)
+      expect(!cut.accepted, 'the platform used a list that was cut')
+    },
+  },
+])

@@ -1,0 +1,96 @@
+import { styleText } from 'node:util'
+import { Command, Option } from 'commander'
+import { redactSecrets } from '../../base/runtime/redact-secrets.ts'
+import { loadConfig } from '../../sides/config/load.ts'
+import { secretsOf } from '../../sides/config/print.ts'
+import { ConfigError } from '../../sides/config/problem.ts'
+import { withConfig } from './config-option.ts'
+import type { Finding } from './doctor/part.ts'
+import { CliError, exit } from './exit.ts'
+import { time } from './time.ts'
+
+interface DoctorOptions {
+  readonly config?: string
+  readonly timeout: number
+  readonly strict?: true
+  readonly json?: true
+}
+
+export function command(): Command {
+  return withConfig(new Command())
+    .addOption(new Option('--timeout <time>', 'timeout of each check').argParser(time).default(10_000, '10s'))
+    .option('--strict', 'exit with code 1 if there are warnings')
+    .option('--json', 'print the findings as one JSON object')
+    .addHelpText('after', help)
+    .action(async ({ config: file, timeout, strict, json }: DoctorOptions) => {
+      const { findings, secrets } = await checkConfiguration(file, timeout)
+      const problems = findings.filter(({ ok }) => !ok).length
+      const warnings = findings.filter(({ ok, warning }) => ok && warning).length
+      const ok = problems === 0 && !(strict && warnings > 0)
+      const text = json
+        ? JSON.stringify({ ok, problems, warnings, findings })
+        : `${findings.map(phrase).join('\n')}\n\n${conclusion(problems, warnings)}`
+      // The answer of another server may contain a secret: mask all secrets before printing.
+      const output = `${redactSecrets(text, secrets)}\n`
+      process.exitCode = ok ? exit.ok : exit.failed
+      // Exits even if a check still hangs.
+      process.stdout.write(output, () => process.exit())
+    })
+}
+
+async function checkConfiguration(
+  file: string | undefined,
+  timeoutMs: number,
+): Promise<{ findings: readonly Finding[]; secrets: readonly string[] }> {
+  try {
+    const config = await loadConfig(file)
+    if (!config.operator && !config.platform)
+      throw new CliError(
+        exit.usage,
+        'no section operator or platform is configured; check that this folder has a bellwire.yaml, or give --config',
+      )
+    const [{ partsOf }, { checkAll }, { proxyVariables }, { secretFiles }] = await Promise.all([
+      import('./doctor/parts.ts'),
+      import('./doctor/part.ts'),
+      import('./doctor/proxy-variables.ts'),
+      import('./doctor/secret-files.ts'),
+    ])
+    const valid: Finding = { setting: 'configuration', ok: true, description: 'all settings are valid' }
+    const environment = [secretFiles(file, config, process.env), proxyVariables(config, process.env)]
+    const parts = [...environment, ...(await partsOf(config))]
+    return { findings: [valid, ...(await checkAll(parts, timeoutMs))], secrets: secretsOf(config) }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const findings = error.problems.map(({ path, where, description, remedy }) => ({
+      setting: path || 'configuration',
+      ok: false,
+      description: where === '' ? description : `${where}: ${description}`,
+      ...(remedy !== undefined && { remedy }),
+    }))
+    return { findings, secrets: [] }
+  }
+}
+
+function phrase({ ok, warning, setting, description, remedy }: Finding): string {
+  const mark = !ok ? styleText('red', '✗') : warning ? styleText('yellow', '!') : styleText('green', '✓')
+  const advice = remedy !== undefined && (!ok || warning) ? `\n    ${remedy}` : ''
+  return `${mark} ${setting}: ${description}${advice}`
+}
+
+function conclusion(problems: number, warnings: number): string {
+  const problemCount = problems === 0 ? 'No problems' : problems === 1 ? 'One problem' : `${problems} problems`
+  if (warnings === 0) return `${problemCount}.`
+  return `${problemCount}, ${warnings === 1 ? 'one warning' : `${warnings} warnings`}.`
+}
+
+const help = `
+Checks the configuration and all that it names: settings, stores, whether each side runs, providers (address, certificate, credentials,
+clock), the operators of the lanes (address, key), attribute sources. It sends no messages and changes nothing, so it is safe to run
+beside running servers.
+
+Exit codes: 0 no problems, 1 problems, or with --strict warnings.
+
+Examples:
+  bellwire doctor
+  bellwire doctor --config /etc/bellwire.yaml --json
+`

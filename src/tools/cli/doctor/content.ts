@@ -1,0 +1,52 @@
+import type { Check } from '../../../base/runtime/check.ts'
+import type { OperatorConfig } from '../../../sides/config/table.ts'
+import { addressOf } from './side.ts'
+
+const timeoutMs = 2_000
+
+/** Reports the pointers of title and body, and warns if the running operator delivered messages with neither. */
+export async function checkContent({ host, port, content }: OperatorConfig): Promise<readonly Check[]> {
+  const { title, body, required } = content
+  const pointers = `the title is at ${title}, the body at ${body}`
+  const metrics = port === 0 ? '' : await readMetrics(addressOf(host, port))
+  if (sumOf(metrics, 'content_unrecognised_total') > 0)
+    return [
+      {
+        ok: false,
+        description: `${pointers}; of a brand, no message since the start had either: nobody sees its messages`,
+        remedy:
+          'correct operator.content.title and operator.content.body: the log names the brand (content.unrecognised)',
+      },
+    ]
+  const missing = sumOf(metrics, 'without_text_total')
+  if (missing > 0)
+    return [
+      {
+        ok: true,
+        warning: true,
+        description: `${pointers}; messages delivered with neither since the start: ${missing}`,
+        remedy:
+          'correct operator.content.title and operator.content.body, or set operator.content.required: true to refuse such messages',
+      },
+    ]
+  return [
+    {
+      ok: true,
+      description: `${pointers}; a message with neither is ${required ? 'refused' : 'delivered, with a warning'}`,
+    },
+  ]
+}
+
+/** The metrics of the operator; empty if no operator runs at this address. */
+async function readMetrics(address: string): Promise<string> {
+  try {
+    return await (await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(timeoutMs) })).text()
+  } catch {
+    return ''
+  }
+}
+
+function sumOf(metrics: string, name: string): number {
+  const counts = metrics.matchAll(new RegExp(`^bellwire_${name}\\{.*\\} (\\d+)$`, 'gm'))
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}

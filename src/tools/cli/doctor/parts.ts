@@ -1,0 +1,158 @@
+// The parts of a configuration, each with its check.
+
+import type { Check } from '../../../base/runtime/check.ts'
+import { inspectStore } from '../../../base/store/inspect-store.ts'
+import { operatorOptions, platformOptions } from '../../../sides/config/compose/compose.ts'
+import { ConfigError } from '../../../sides/config/problem.ts'
+import { isExampleKey, type Risk, risksOf } from '../../../sides/config/risks.ts'
+import type { Config, OperatorConfig, PlatformConfig } from '../../../sides/config/table.ts'
+import type { OperatorOptions } from '../../../sides/operator/options.ts'
+import { providerOf } from '../../../sides/platform/create-platform.ts'
+import { checkContent } from './content.ts'
+import type { Part } from './part.ts'
+import { checkSide } from './side.ts'
+
+export async function partsOf(config: Config): Promise<readonly Part[]> {
+  const { operator, platform } = config
+  return [
+    ...risksOf(config).map(acceptedRisk),
+    ...(operator ? [...sideParts('operator', operator), ...(await operatorParts(operator))] : []),
+    ...(platform ? [...sideParts('platform', platform), ...(await platformParts(platform))] : []),
+  ]
+}
+
+/** A warning about an accepted risk. (A risk that is not accepted is an error of the configuration.) */
+function acceptedRisk({ risk, path, description, remedy }: Risk): Part {
+  const check = async () => [
+    { ok: true, warning: true as const, description: `${description} (accepted: ${risk})`, remedy },
+  ]
+  return { setting: path, check }
+}
+
+function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {
+  const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
+  return [
+    { setting: `${side}.store`, check: () => inspectStore(config.store) },
+    ...('stores' in config ? config.stores : []).map(({ url }, i) => ({
+      setting: `${side}.stores[${i}].url`,
+      check: () => inspectStore(url),
+    })),
+    portPart(side, `${side}.port`, config),
+    ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
+    ...lists.map((list) => ({
+      setting: `${side}.${list}`,
+      check: async () =>
+        exampleKeys((config as unknown as Record<string, readonly { name: string; key: string }[]>)[list] ?? []),
+    })),
+  ]
+}
+
+function portPart(
+  side: 'operator' | 'platform',
+  setting: string,
+  address: { readonly host: string; readonly port: number },
+): Part {
+  return { setting, check: () => checkSide(side, address, setting) }
+}
+
+/** Warns of the published keys of the examples. */
+function exampleKeys(keys: readonly { readonly name: string; readonly key: string }[]): Check[] {
+  return keys
+    .filter(({ key }) => isExampleKey(key))
+    .map(({ name }) => ({
+      ok: true,
+      warning: true,
+      description: `the key of ${JSON.stringify(name)} is a published example key`,
+      remedy: 'make one with: openssl rand -hex 24',
+    }))
+}
+
+async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
+  const options = await operatorOptions(config).catch(asPart('operator'))
+  if (!('keys' in options)) return [options]
+  const brands = [...new Set(config.keys.flatMap((key) => key.brands))]
+  return [
+    ...pushParts(options.push, 'operator.push'),
+    ...(typeof options.site === 'object' ? [providerPart('operator.site', options.site)] : []),
+    { setting: 'operator.content', check: () => checkContent(config) },
+    {
+      setting: options.suppression === 'none' ? 'operator.suppression' : 'operator.attributes',
+      check: () => checkSuppression(options, brands),
+    },
+  ]
+}
+
+async function platformParts(config: PlatformConfig): Promise<readonly Part[]> {
+  const options = await platformOptions(config).catch(asPart('platform'))
+  if (!('lanes' in options)) return [options]
+  const consumers = (setting: string, list: readonly { readonly consumer: Checkable }[] = []) =>
+    list.map(({ consumer }, i) => providerPart(`platform.${setting}[${i}].from`, consumer))
+  return [
+    ...options.lanes.flatMap((lane, i) => {
+      const { provider } = lane
+      return provider === 'own' ? [] : [providerPart(`platform.lanes[${i}].to`, providerOf({ ...lane, provider }))]
+    }),
+    ...pushParts(options.own?.push, 'platform.own.push'),
+    ...(typeof options.own?.site === 'object' ? [providerPart('platform.own.site', options.own.site)] : []),
+    ...consumers('intake', options.intake),
+    ...consumers('device_links', options.deviceLinks),
+  ]
+}
+
+/** Turns an error while the options of a side are built into one finding, so that the other side is still checked. */
+function asPart(side: string): (error: Error) => Part {
+  return (error) => {
+    const [problem] = error instanceof ConfigError ? error.problems : []
+    const { path = side, description = error.message, remedy = 'docs/settings.md lists the settings' } = problem ?? {}
+    return { setting: path, check: async () => [{ ok: false, description, remedy }] }
+  }
+}
+
+/** A Provider, a PushService, or the consumer of a queue or topic. */
+interface Checkable {
+  readonly name: string
+  check?(): Promise<readonly Check[]>
+  close?(): Promise<void>
+}
+
+/** One part per push service, or one for the provider. */
+function pushParts(
+  push: OperatorOptions['push'] | { readonly devices: { readonly services: readonly Checkable[] } },
+  setting: string,
+): readonly Part[] {
+  if (push === undefined) return []
+  if (!('devices' in push)) return [providerPart(setting, push)]
+  return push.devices.services.map((service) => providerPart(`${setting} ${service.name}`, service))
+}
+
+function providerPart(setting: string, provider: Checkable): Part {
+  return {
+    setting,
+    check: async () =>
+      (await provider.check?.()) ?? [{ ok: true, description: `${provider.name} has no check of its own` }],
+    close: async () => provider.close?.(),
+  }
+}
+
+async function checkSuppression(
+  { attributes: source, suppression }: OperatorOptions,
+  brands: readonly string[],
+): Promise<readonly Check[]> {
+  if (suppression === 'none' || !source)
+    return [
+      {
+        ok: true,
+        warning: true,
+        description: 'none: messages go to all users, including blocked, excluded and unconsented ones',
+        remedy: 'write attributes: [{file: ./users.csv}], or another source, and remove suppression: none',
+      },
+    ]
+  const context = { deadline: Date.now() + 5_000, signal: AbortSignal.timeout(5_000) }
+  for (const brand of brands) {
+    // No user has this id: this checks only whether the source answers.
+    await source.among(brand, ['bellwire doctor'], source.fields, context).catch((error: Error) => {
+      throw new Error(`${source.name} cannot answer for brand ${brand}: ${error.message}`)
+    })
+  }
+  return [{ ok: true, description: `${source.name} answers for ${source.fields.join(', ')}` }]
+}

@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises'
+import { readableByAll } from '../../../base/runtime/readable-by-all.ts'
+import { secretFilesOf } from '../../../sides/config/environment.ts'
+import { leavesOf } from '../../../sides/config/leaves.ts'
+import { configFile } from '../../../sides/config/load.ts'
+import { secretsOf } from '../../../sides/config/print.ts'
+import { type Config, table } from '../../../sides/config/table.ts'
+import type { Part } from './part.ts'
+
+/** Warns of each file with a secret that all users of this machine can read. */
+export function secretFiles(file: string | undefined, config: Config, env: NodeJS.ProcessEnv): Part {
+  return {
+    setting: 'configuration',
+    async check() {
+      const files = [
+        ...secretFilesOf(table, env),
+        ...leavesOf(table, config).flatMap(({ leaf, value }) => (leaf.secretFile ? [String(value)] : [])),
+      ]
+      const main = configFile(file, env)
+      if (await containsAny(main, secretsOf(config))) files.unshift(main)
+      const exposed: string[] = []
+      for (const path of new Set(files)) if (await readableByAll(path)) exposed.push(path)
+      return exposed.map((path) => ({
+        ok: true,
+        warning: true,
+        description: `every user of this machine may read ${path}, which contains secrets`,
+        remedy: `chmod 600 ${path}, and make the user who runs Bellwire its owner`,
+      }))
+    },
+  }
+}
+
+async function containsAny(file: string, secrets: readonly string[]): Promise<boolean> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return secrets.some((secret) => text.includes(secret))
+}

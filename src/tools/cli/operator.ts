@@ -1,0 +1,28 @@
+import { Command } from 'commander'
+import { loadConfig } from '../../sides/config/load.ts'
+import { withConfig } from './config-option.ts'
+import { describeOperator } from './describe-side.ts'
+import { noSection } from './no-section.ts'
+import { profileCommand } from './operator/profile.ts'
+import { serve } from './serve.ts'
+
+export function command(): Command {
+  return withConfig(new Command())
+    .addCommand(profileCommand())
+    .addHelpText(
+      'after',
+      '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire operator\n  bellwire operator profile\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',
+    )
+    .action(async ({ config: file }: { config?: string }) => {
+      const config = await loadConfig(file)
+      const { operator } = config
+      if (!operator) throw noSection('operator', file)
+      await serve(describeOperator(operator), operator, config, async () => {
+        const [{ createOperator }, { operatorOptions }] = await Promise.all([
+          import('../../sides/operator/create-operator.ts'),
+          import('../../sides/config/compose/compose.ts'),
+        ])
+        return createOperator(await operatorOptions(operator))
+      })
+    })
+}

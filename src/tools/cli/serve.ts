@@ -1,0 +1,148 @@
+import type { Handler } from '../../base/http/http.ts'
+import { type Listening, type ListenOptions, listen, type Side } from '../../base/http/http.ts'
+import { chain } from '../../base/http/mount.ts'
+import type { Service } from '../../base/http/service.ts'
+import { type Events, emit } from '../../base/runtime/events.ts'
+import { type Log, startLog } from '../../base/runtime/log.ts'
+import { metrics } from '../../base/runtime/metrics.ts'
+import { summarizeRepeats } from '../../base/runtime/summarize-repeats.ts'
+import { secretsOf } from '../../sides/config/print.ts'
+import type { Config } from '../../sides/config/table.ts'
+import { CliError, exit } from './exit.ts'
+import { waitForSignal } from './interruptible.ts'
+import { storeError } from './store-error.ts'
+import { startTracing, type Tracing } from './tracing.ts'
+
+/** At the end, the last spans are exported within this time. */
+const exportWithinMs = 500
+
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+interface Settings extends Address {
+  readonly connections: number
+  readonly connectionsPerAddress: number
+  readonly trustedProxies: readonly string[]
+  readonly stopWithinMs: number
+  readonly admin?: Address
+}
+
+/**
+ * Runs one side until SIGTERM or SIGINT. It starts the log and the metrics, then opens the store, then the port, so that the side
+ * can answer as soon as it listens. A stop goes in reverse order, within a grace period; a second signal exits immediately. An
+ * uncaught error, for example in a user's module, is logged and stops the side in the same way: the process supervisor restarts
+ * it.
+ */
+export async function serve(
+  description: Events['server.starting'],
+  settings: Settings,
+  config: Config,
+  create: () => Promise<Service>,
+): Promise<void> {
+  const { side } = description
+  const { level, format } = config.log
+  const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
+  const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
+  const failed = waitForUncaughtError()
+  let tracing: Tracing | undefined
+  try {
+    tracing = startTracing(side)
+    metrics()
+    emit('server.starting', description)
+    // Without a listener, the signal would end the process.
+    const reportHangup = summarizeRepeats(60_000, (_, count) => emit('server.reload', { side, count }))
+    process.on('SIGHUP', () => reportHangup(side))
+    const service = await create()
+    const stopped = waitForSignal()
+    await service.start().catch((error: unknown) => {
+      throw storeError(error, side)
+    })
+    const listening = await listenFor(side, service, settings).catch(async (error: unknown) => {
+      log.stop() // the side never ran, so no stop is logged
+      await service.stop(0).catch(() => {})
+      throw error
+    })
+    await Promise.race([stopped, failed])
+    process.once('SIGINT', () => exitNow(log, exit.failed)).once('SIGTERM', () => exitNow(log, exit.failed))
+    // Exits even if a provider keeps a handle open. The timer itself does not keep the process alive.
+    setTimeout(() => {
+      console.error(
+        `bellwire: the stop took longer than ${side}.stop_within; unfinished work continues after the next start`,
+      )
+      exitNow(log, exit.failed)
+    }, settings.stopWithinMs + 1_000).unref()
+    // Concurrently: open requests need the side for their answers, and the side waits until no more requests arrive.
+    const closing = listening.map((each) => each.close(settings.stopWithinMs))
+    await Promise.all([...closing, service.stop(settings.stopWithinMs)])
+  } finally {
+    await tracing?.stop(exportWithinMs)
+    log.stop()
+  }
+}
+
+/** Listens on one port; with `admin`, the routes that the other party does not need have a separate address. */
+async function listenFor(
+  side: Side,
+  { handler, admin, health }: Service,
+  settings: Settings,
+): Promise<readonly Listening[]> {
+  const { host, port, connections, admin: adminAddress } = settings
+  const limits = {
+    connectionsPerAddress: settings.connectionsPerAddress,
+    trustedProxies: settings.trustedProxies,
+  }
+  if (!adminAddress)
+    return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections, ...limits })]
+  const main = await listenAt(side, side, chain(handler, health.handler), { host, port, connections, ...limits })
+  const separate = listenAt(`${side}.admin`, side, admin.handler, { ...adminAddress, part: 'admin', ...limits })
+  return [
+    main,
+    await separate.catch(async (error: unknown) => {
+      await main.close(0)
+      throw error
+    }),
+  ]
+}
+
+/** @param setting the path of the settings host and port */
+function listenAt(
+  setting: string,
+  side: Side,
+  handler: Handler,
+  options: ListenOptions & { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  return listen(side, handler, options).catch((error: Error) => {
+    throw listenError(setting, options, error)
+  })
+}
+
+function listenError(setting: string, { host, port }: { host: string; port: number }, error: Error): CliError {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new CliError(
+      exit.usage,
+      `${setting}.host: ${host} is not an address of this machine: write 127.0.0.1, another of its addresses, or 0.0.0.0 for all`,
+    )
+  const remedy = code === 'EACCES' ? `: this user may not listen on port ${port}; choose a port from 1024` : ''
+  return new CliError(exit.usage, `${setting}.port: ${error.message}${remedy}`)
+}
+
+/** Resolves at the first uncaught error, which also sets the exit code. */
+function waitForUncaughtError(): Promise<void> {
+  return new Promise((resolve) => {
+    const fail = (thrown: unknown): void => {
+      const { message, stack = message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+      emit('process.failed', { error: message, stack })
+      process.exitCode = exit.failed
+      resolve()
+    }
+    process.on('uncaughtException', fail).on('unhandledRejection', fail)
+  })
+}
+
+function exitNow(log: Log, code: number): never {
+  log.stop()
+  process.exit(code)
+}

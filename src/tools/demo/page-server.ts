@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { judgeHost, judgeLocalRequest } from '../../base/http/local-request.ts'
+import { limitUnanswered } from '../../base/http/unanswered.ts'
+import { brands, findPerson } from './cast.ts'
+import type { Clients } from './clients.ts'
+import type { Journal } from './journal.ts'
+import { followEvents, phoneState } from './page-events.ts'
+import { readPageFiles } from './page-files.ts'
+import type { Phone, Phones } from './phones.ts'
+import type { Channel, Records } from './records.ts'
+
+export interface PageServer {
+  readonly url: string
+  /** Enables the API of the page. Before this call, the server serves files only. */
+  connect(backend: Backend): void
+  close(): Promise<void>
+}
+
+export interface Backend {
+  readonly operator: string
+  readonly clients: Clients
+  readonly journal: Journal
+  readonly records: Records
+  readonly phones: Phones
+}
+
+/** Starts the operators' web server: the page, and a small backend with the signed-in user. Port 0 selects a free port. */
+export async function startPageServer(port: number): Promise<PageServer> {
+  const files = await readPageFiles()
+  let backend: Backend | undefined
+  /** Identifies this run of the demo, so that an open page detects a restart. */
+  const run = randomUUID()
+  const server = createServer(
+    limitUnanswered((request, response) => {
+      answer(request, response).catch((error: Error) => {
+        if (response.headersSent) response.destroy()
+        else json(response, error instanceof BadRequest ? 400 : 502, { error: error.message })
+      })
+    }),
+  )
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connect(demo) {
+      backend = demo
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '/').split('?', 1)[0] as string
+    const isFile = !path.startsWith('/demo/')
+    const port = request.socket.localPort as number
+    // A link on another site may lead to the page. The other requests come from the page itself.
+    const refusal = isFile ? judgeHost(request.headers.host, port) : judgeLocalRequest(request)
+    if (refusal) return json(response, refusal.status, { error: refusal.error })
+    if (isFile) return sendFile(path, response)
+    if (!backend) return json(response, 503, { error: 'the demo is starting' })
+    const { operator, clients, journal, records, phones } = backend
+    switch (`${request.method} ${path}`) {
+      case 'GET /demo/cast':
+        return json(response, 200, { run, brands, operator })
+      case 'GET /demo/events':
+        return followEvents(journal, phones, response)
+      case 'POST /demo/token': {
+        const { brand, person } = readPerson(await readObject(request))
+        return json(response, 200, await clients.subscriberToken(brand.id, person.id))
+      }
+      case 'POST /demo/send': {
+        const body = await readObject(request)
+        const { brand, person } = readPerson(body)
+        const [entry] = await journal.send([records.next(readChannel(body), brand, person)])
+        return json(response, 202, entry ?? {})
+      }
+      case 'POST /demo/phone': {
+        const phone = switchPhone(await readObject(request), phones)
+        return json(response, 200, phoneState(phone, phones))
+      }
+      default:
+        return json(response, 404, { error: `there is nothing at ${path}` })
+    }
+  }
+
+  function sendFile(path: string, response: ServerResponse): void {
+    const file = files.get(path === '/' ? '/index.html' : path)
+    if (!file) {
+      json(response, 404, { error: `there is nothing at ${path}` })
+      return
+    }
+    response.writeHead(200, { ...file.headers, 'cache-control': 'no-cache' }).end(file.bytes)
+  }
+}
+
+class BadRequest extends Error {}
+
+type RequestBody = Readonly<Record<string, unknown>>
+
+async function readObject(request: IncomingMessage): Promise<RequestBody> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += chunk
+    if (text.length > 10_000) throw new BadRequest('the body is too long')
+  }
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null) throw new BadRequest('the body must be a JSON object')
+  return value as RequestBody
+}
+
+function readPerson({ brand, user_id: user }: RequestBody): NonNullable<ReturnType<typeof findPerson>> {
+  const found = findPerson(String(brand), String(user))
+  if (!found) throw new BadRequest(`brand ${brand} has no user ${user}`)
+  return found
+}
+
+function readChannel({ channel = 'site' }: RequestBody): Channel {
+  if (channel === 'site' || channel === 'push') return channel
+  throw new BadRequest('channel must be site or push')
+}
+
+function switchPhone({ id, online }: RequestBody, phones: Phones): Phone {
+  if (typeof online !== 'boolean') throw new BadRequest('expected {"id": …, "online": true or false}')
+  const phone = phones.setOnline(String(id), online)
+  if (!phone) throw new BadRequest(`there is no phone ${id}`)
+  return phone
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body))
+}

@@ -1,0 +1,141 @@
+// A stand-in of oauth2.googleapis.com/token: issues access tokens for assertions signed by service accounts (RFC 7523).
+
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { decodeJwt, errors, jwtVerify } from 'jose'
+import { limitUnanswered } from '../../base/http/unanswered.ts'
+import type { Certificate } from './certificate.ts'
+import { createFaults, type Fault } from './faults.ts'
+import { closeServer, listen } from './listen.ts'
+
+/** The JSON file of a service account, as downloaded from the Firebase console. */
+export interface ServiceAccountJson {
+  readonly type: 'service_account'
+  readonly project_id: string
+  readonly private_key_id: string
+  readonly private_key: string
+  readonly client_email: string
+  readonly token_uri: string
+}
+
+export interface TokenEndpoint {
+  readonly uri: string
+  /** Number of received requests. */
+  readonly requests: number
+  /** Makes a service account of a project. */
+  account(projectId: string): ServiceAccountJson
+  /** The project for which an access token was issued. Undefined if the token is not valid. */
+  projectOf(accessToken: string): string | undefined
+  /** Revokes all access tokens issued so far. */
+  revoke(): void
+  play(fault: Fault): () => void
+  close(): Promise<void>
+}
+
+const scope = 'https://www.googleapis.com/auth/firebase.messaging'
+const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
+export async function listenTokenEndpoint(options: {
+  readonly host: string
+  readonly port: number
+  readonly certificate: Certificate | undefined
+  readonly clock: () => number
+  readonly lifetimeSeconds: number
+}): Promise<TokenEndpoint> {
+  const { host, port, certificate, clock, lifetimeSeconds } = options
+  const accounts = new Map<string, { readonly projectId: string; readonly publicKey: KeyObject }>()
+  const issued = new Map<string, { readonly projectId: string; readonly expiresAt: number }>()
+  const faults = createFaults()
+  let requests = 0
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    requests++
+    const fault = faults.match('')
+    if (fault?.delayMs) await new Promise((resolve) => setTimeout(resolve, fault.delayMs).unref())
+    if (fault?.reset) {
+      request.socket.destroy()
+      return
+    }
+    if (fault?.answer) {
+      const { status, headers, body } = fault.answer
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+      return
+    }
+    const { status, body } = await grant(request, Buffer.concat(chunks).toString())
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+
+  async function grant(request: IncomingMessage, body: string): Promise<{ status: number; body: object }> {
+    if (request.method !== 'POST' || request.url !== '/token') return { status: 404, body: { error: 'not_found' } }
+    const form = new URLSearchParams(body)
+    if (form.get('grant_type') !== grantType)
+      return refuse('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type')}`)
+    const assertion = form.get('assertion') ?? ''
+    try {
+      const account = accounts.get(decodeJwt(assertion).iss ?? '')
+      if (!account) return refuse('invalid_grant', 'Invalid grant: account not found')
+      const { payload } = await jwtVerify(assertion, account.publicKey, {
+        algorithms: ['RS256'],
+        audience: uri,
+        requiredClaims: ['iat', 'exp', 'scope'],
+        currentDate: new Date(clock()),
+      })
+      const { iat = 0, exp = 0 } = payload
+      if (exp - iat > 3600 || Math.abs(iat - clock() / 1000) > 300) return refuse('invalid_grant', timeframe)
+      if (payload.scope !== scope) return refuse('invalid_scope', 'Invalid OAuth scope or ID token audience provided.')
+      const accessToken = `ya29.${randomBytes(48).toString('base64url')}`
+      issued.set(accessToken, { projectId: account.projectId, expiresAt: clock() + lifetimeSeconds * 1000 })
+      return { status: 200, body: { access_token: accessToken, expires_in: lifetimeSeconds, token_type: 'Bearer' } }
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) return refuse('invalid_grant', timeframe)
+      if (error instanceof errors.JWTClaimValidationFailed) {
+        return refuse('invalid_grant', `Invalid JWT: ${error.claim} is wrong.`)
+      }
+      if (error instanceof errors.JOSEError) return refuse('invalid_grant', 'Invalid JWT Signature.')
+      throw error
+    }
+  }
+
+  const listener = limitUnanswered((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  })
+  const server = certificate ? createTlsServer({ ...certificate }, listener) : createServer(listener)
+  const uri = `${await listen(server, host, port, certificate ? 'https' : 'http')}/token`
+
+  return {
+    uri,
+    get requests() {
+      return requests
+    },
+    account(projectId) {
+      const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+      const email = `stand-in-${randomBytes(4).toString('hex')}@${projectId}.iam.gserviceaccount.com`
+      accounts.set(email, { projectId, publicKey })
+      return {
+        type: 'service_account',
+        project_id: projectId,
+        private_key_id: randomUUID().replaceAll('-', ''),
+        private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+        client_email: email,
+        token_uri: uri,
+      }
+    },
+    projectOf(accessToken) {
+      const token = issued.get(accessToken)
+      return token && token.expiresAt > clock() ? token.projectId : undefined
+    },
+    revoke: () => issued.clear(),
+    play: faults.play,
+    close: () => closeServer(server),
+  }
+}
+
+const timeframe =
+  'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.'
+
+function refuse(error: string, description: string): { status: number; body: object } {
+  return { status: 400, body: { error, error_description: description } }
+}
