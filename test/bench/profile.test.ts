@@ -12,7 +12,7 @@ test('self time is summed by function, without idle time', () => {
   ]
   const profile = { nodes, samples: [1, 2, 3, 4], timeDeltas: [9_000, 2_000, 1_000, 1_000] }
   assert.deepEqual(selfTimes(profile as Parameters<typeof selfTimes>[0]), [
-    { where: 'claim  src/subjects/delivery/claim.ts:5', ms: 3, share: 0.75 },
-    { where: 'settle  src/subjects/delivery/settle.ts:5', ms: 1, share: 0.25 },
+    { where: 'claim  subjects/delivery/claim.ts:5', ms: 3, share: 0.75 },
+    { where: 'settle  subjects/delivery/settle.ts:5', ms: 1, share: 0.25 },
   ])
 })

@@ -170,7 +170,7 @@ test('check platform: links over REST and RabbitMQ, and statuses, with their set
     [],
   )
   const ids = results.map(({ check: id }) => id)
-  assert.equal(ids.filter((id) => /^(link|status)\./.test(id)).length, 18)
+  assert.equal(ids.filter((id) => /^(link|status)\./.test(id)).length, 19)
   assert.ok(!`${out}${err}`.includes(linkKey))
   await writeFile(join(folder, 'secret'), 'not a secret')
   assert.match((await check(['--file', file])).err, /has no secret: write whsec_/)
