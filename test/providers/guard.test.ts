@@ -8,6 +8,7 @@ import { callMigrations, findCall, forgetCalls } from '../../src/subjects/provid
 import { guard } from '../../src/subjects/providers/guard.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import { contextOf, messages } from '../suites/provider.ts'
+import { stoppableClock } from '../support/set-clock.ts'
 import { temporary } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
 
@@ -132,7 +133,8 @@ test('the number of calls in flight is limited', async () => {
   assert.equal(most, 3)
 })
 
-test('the rate of calls is limited, and a refusal for the quota halves it', async () => {
+test('the rate of calls is limited, and a refusal for the quota halves it', async (t) => {
+  const time = stoppableClock(t)
   const calledAt: number[] = []
   let refuse = false
   const provider = scriptedProvider(
@@ -147,8 +149,11 @@ test('the rate of calls is limited, and a refusal for the quota halves it', asyn
   assert.ok(results.every(({ category }) => category === 'successful'))
   const [first = 0] = calledAt
   assert.ok((calledAt.at(-1) ?? 0) - first >= 190, 'a burst of five, then one every 25 ms')
-  const [overloaded] = await guarded.send(messages(1), contextOf(1))
-  assert.partialDeepStrictEqual(overloaded, { category: 'fatal', reason: 'overloaded', untried: true })
+  // At most five calls are possible at once. With a stopped clock, a slow machine allows no more.
+  time.stop()
+  const beyond = (await guarded.send(messages(6), contextOf(20))).at(-1)
+  assert.partialDeepStrictEqual(beyond, { category: 'fatal', reason: 'overloaded', untried: true })
+  time.pass(1_000)
   refuse = true
   const slowed = event('provider.slowed')
   await guarded.send(messages(1), contextOf())
@@ -203,7 +208,9 @@ test('a transactional provider is never uncertain', async () => {
   assert.equal('uncertain' in (result as object), false)
 })
 
-test('the breaker opens after repeated failures of the provider, and closes when a probe succeeds', async () => {
+test('the breaker opens after repeated failures of the provider, and closes when a probe succeeds', async (t) => {
+  const time = stoppableClock(t)
+  time.stop()
   let up = false
   let calls = 0
   const provider = scriptedProvider((sent) => {
@@ -223,7 +230,8 @@ test('the breaker opens after repeated failures of the provider, and closes when
 
   up = true
   const resumed = event('provider.resumed')
-  while ((await one()).category !== 'successful') await new Promise((resolve) => setTimeout(resolve, 5))
+  time.pass(30)
+  assert.equal((await one()).category, 'successful')
   await resumed
   assert.equal(calls, 4)
 })
