@@ -34,6 +34,11 @@ async function startSides(t: TestContext, over: Partial<LaneOptions>) {
     sent,
     enqueue: (records: readonly object[]) => post(`${url}/admin/activities/push`, records, adminKey.key),
     outage: () => until(() => operator.received.length > 0, { awaited: 'the operator was called' }),
+    /** Waits for a call that began after now. The lane has one call at a time, so the second one from now did. */
+    laterCall: () => {
+      const calls = operator.received.length
+      return until(() => operator.received.length > calls + 1, { awaited: 'a later call' })
+    },
     recover: () => {
       recovered = true
     },
@@ -62,12 +67,15 @@ test('row 57: after an outage, a transactional message leaves before the backlog
 })
 
 test('row 56: after an outage, expired messages are not sent and are in Failed Actions by name', async (t) => {
-  const { url, enqueue, sent, outage, recover, allSettled } = await startSides(t, { expires: { afterMs: 3_600_000 } })
+  const { url, enqueue, sent, outage, laterCall, recover, allSettled } = await startSides(t, {
+    expires: { afterMs: 3_600_000 },
+  })
   const expiresAt = new Date(Date.now() + 200).toISOString()
   const old = Array.from({ length: 50 }, () => element({}, { title: 'old', expires_at: expiresAt }))
   await enqueue([...old, element({}, { title: 'new' })])
   await outage()
   await until(() => Date.now() > Date.parse(expiresAt), { awaited: 'the expiry' })
+  await laterCall()
   recover()
   await allSettled()
   assert.deepEqual(

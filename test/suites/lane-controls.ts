@@ -145,7 +145,7 @@ export function laneControlsSuite(fixture: QueueFixture): void {
       calledAt.push(Date.now())
       return batch.map(delivered)
     })
-    const expiresAt = Date.now() + 400
+    const expiresAt = Date.now() + 1_500
     const ended = event('control.ended')
     await queue.setControls([pauseOf('1/push', { expiresAt })])
     const enqueued = await queue.enqueue('1/push', items(10))
@@ -334,7 +334,7 @@ export function laneControlsSuite(fixture: QueueFixture): void {
       )
       const enqueued = await queue.enqueue('1/push', [itemOf(1, '8'), itemOf(2, '7'), itemOf(3, '8')])
       await began.promise
-      await queue.setControls([pauseOf('1/', { kind: 'action', name: 'of 8', expiresAt: Date.now() + 700 })])
+      await queue.setControls([pauseOf('1/', { kind: 'action', name: 'of 8', expiresAt: Date.now() + 2_000 })])
       paused.resolve()
       await until(async () => [...(await service.state()).heldBack.values()][0] === 2, {
         awaited: 'both are held back',
