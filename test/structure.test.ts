@@ -33,7 +33,7 @@ const allowedImports: Record<string, readonly string[]> = {
   'http-client': ['http2:types', 'runtime', 'contract'],
   providers: ['http-client', 'devices:types', 'http2', 'store', 'runtime', 'contract'],
   widget: [],
-  settings: ['providers', 'attributes', 'devices:types', 'runtime', 'contract'],
+  settings: ['providers', 'attributes', 'devices:types', 'http', 'runtime', 'contract'],
   'stand-ins': ['http', 'runtime', 'contract'],
   checker: ['runtime', 'contract'],
   delivery: ['providers', 'devices', 'inbox', 'attributes', 'store', 'http', 'runtime', 'contract'],

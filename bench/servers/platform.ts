@@ -23,7 +23,7 @@ on('item.settled', () => {
 const platform = createPlatform({
   store,
   ...(secondStore && { stores: [{ number: 1, url: secondStore, brands: ['2'] }] }),
-  keys: [{ name: 'bench', key: benchKey, scopes: ['enqueue', 'read', 'manage'] }],
+  keys: [{ name: 'bench', key: benchKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
   lanes: ['1', '2'].map((brand) => ({
     brand,
     channel: 'push' as const,

@@ -10,7 +10,7 @@ const log = startLog({ level: 'info', format: 'json', secrets: [API_KEY, ADMIN_K
 const operator = createOperator({
   store: STORE,
   keys: [{ name: 'platform', key: API_KEY, brands: ['1'] }],
-  adminKeys: [{ name: 'back office', key: ADMIN_KEY, scopes: ['read', 'manage'] }],
+  adminKeys: [{ name: 'back office', key: ADMIN_KEY, scopes: ['counts', 'read', 'decide'] }],
   push: recording(), // in production: { devices: { source: 'registry', services: [fcm({ serviceAccount })] } }
   site: 'inbox',
   suppression: 'none', // in production: attributes, the source of blocked users and consent

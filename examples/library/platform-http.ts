@@ -9,7 +9,7 @@ const { PORT = '7002', ADMIN_PORT = '7102' } = process.env
 const log = startLog({ level: 'info', format: 'json', secrets: [CRM_KEY, OPERATOR_KEY] })
 const platform = createPlatform({
   store: STORE,
-  keys: [{ name: 'crm', key: CRM_KEY, scopes: ['enqueue', 'read'] }],
+  keys: [{ name: 'crm', key: CRM_KEY, scopes: ['enqueue', 'counts'] }],
   lanes: [
     {
       brand: '1',

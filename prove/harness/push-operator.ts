@@ -85,7 +85,7 @@ export async function startPushOperator(
   const operator = createOperator({
     store,
     keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
-    adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+    adminKeys: [{ name: 'proof', key: adminKey, scopes: ['counts', 'read', 'decide', 'attributes'] }],
     push: { devices: { source, services } },
     suppression: 'none',
     limits,

@@ -15,7 +15,7 @@ const plan = readPlan<DeviceOperatorPlan>()
 const operator = createOperator({
   store: plan.store,
   keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
-  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'devices'] }],
+  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['counts', 'read', 'decide', 'attributes', 'devices'] }],
   suppression: 'none',
   publish: Object.keys(apiKeys).map((brand) => ({
     brand,

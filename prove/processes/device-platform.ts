@@ -21,7 +21,7 @@ const plan = readPlan<DevicePlatformPlan>()
 const platform = createPlatform({
   store: plan.store,
   keys: [
-    { name: 'proof', key: adminKey, scopes: ['read', 'manage'] },
+    { name: 'proof', key: adminKey, scopes: ['counts', 'read', 'decide', 'attributes'] },
     ...Object.entries(apiKeys).map(([brand, key]) => ({
       name: `brand ${brand}`,
       key,

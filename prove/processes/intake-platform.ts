@@ -35,7 +35,7 @@ const provider: Provider = {
 }
 const platform = createPlatform({
   store: plan.store,
-  keys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+  keys: [{ name: 'proof', key: adminKey, scopes: ['counts', 'read', 'decide', 'attributes'] }],
   lanes: Object.keys(apiKeys).flatMap((brand) =>
     (['push', 'site'] as const).map((channel) => ({ brand, channel, mode: 'batch' as const, provider })),
   ),

@@ -35,7 +35,7 @@ pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
 
 const platform = createPlatform({
   store: plan.store,
-  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
+  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
   lanes: Array.from({ length: plan.brands }, (_, i) => String(i + 1)).flatMap((brand) =>
     (['push', 'site'] as const).map(
       (channel) => ({ mode, concurrency, spanMs: 20, brand, channel, provider }) as const,

@@ -10,7 +10,7 @@ const plan = readPlan<OperatorPlan>()
 const operator = createOperator({
   store: plan.store,
   keys: Object.entries(plan.keys ?? apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
-  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage', 'tokens'] }],
+  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['counts', 'read', 'decide', 'attributes', 'tokens'] }],
   push: plan.devices ? { devices: { source: oneDevicePerUser, services: [service] } } : provider,
   content,
   site: 'inbox',

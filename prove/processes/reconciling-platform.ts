@@ -8,7 +8,7 @@ import { adminKey } from '../plans.ts'
 const [store = '', url = ''] = process.argv.slice(2)
 const platform = createPlatform({
   store,
-  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
+  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
   lanes: [],
   reconciliation: [{ brand: '1', url, apiKey: 'key-of-brand-1', fields: ['blocked'] }],
 })

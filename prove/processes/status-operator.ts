@@ -12,7 +12,7 @@ const plan = readPlan<StatusPlan>()
 const operator = createOperator({
   store: plan.store,
   keys: Object.entries(apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
-  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['read', 'manage'] }],
+  adminKeys: [{ name: 'proof', key: adminKey, scopes: ['counts', 'read', 'decide', 'attributes'] }],
   suppression: 'none',
   site: 'inbox',
   app: { secrets: [appSecret] },

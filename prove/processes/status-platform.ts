@@ -11,7 +11,7 @@ reportEvents()
 const plan = readPlan<StatusPlan>()
 const platform = createPlatform({
   store: plan.store,
-  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
+  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
   lanes: Object.entries(apiKeys).map(([brand, apiKey]) => ({
     brand,
     channel: 'site' as const,

@@ -8,7 +8,7 @@ import { serveUntilSignal } from './serve-until-signal.ts'
 const plan = readPlan<StormPlan>()
 const platform = createPlatform({
   store: plan.store,
-  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
+  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
   lanes: Object.entries(plan.operators).map(([brand, { url, apiKey }]) => ({
     brand,
     channel: 'push',

@@ -128,7 +128,7 @@ async function startPair(file: string, services: readonly PushService[]): Promis
   const operator = await startPushOperator(`sqlite:${file}-operator.db`, 'registry', services)
   const platform = createPlatform({
     store: `sqlite:${file}-platform.db`,
-    keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'read', 'manage'] }],
+    keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
     lanes: [
       {
         brand: '1',

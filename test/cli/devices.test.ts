@@ -11,8 +11,8 @@ import { get, startOperator, temporary } from '../support/sides.ts'
 import { type Run, run } from './bellwire.ts'
 
 const key = 'backend-key-0000000001'
-const adminKeys = [{ name: 'backend', key, scopes: ['devices', 'read', 'manage'] }] as const
-const reader = { name: 'reader', key: 'reader-key-000000000001', scopes: ['read'] } as const
+const adminKeys = [{ name: 'backend', key, scopes: ['devices', 'counts', 'read', 'decide', 'attributes'] }] as const
+const reader = { name: 'reader', key: 'reader-key-000000000001', scopes: ['counts', 'read'] } as const
 const lookUp = { deadline: Date.now() + 120_000, signal: new AbortController().signal }
 
 interface Bench {

@@ -48,7 +48,7 @@ operator:
 const platform = (url: string, key: string = keys.both.key, mode = 'batch'): string => `
 platform:
   port: 0
-  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}]
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, counts]}]
   lanes:
     - {brand: 1, channel: push, mode: ${mode}, to: {provider: operator-api, url: "${url}", api_key: ${key}}}
 `
@@ -129,7 +129,7 @@ test('suppression: none, example keys and the recording provider are warnings, n
 test('a risk is a problem with a remedy; an accepted risk is a warning', async (t) => {
   const shared = operator(
     'recording',
-    `suppression: none\n  admin_keys: [{name: a, key: ${operatorKey}, scopes: [read]}]`,
+    `suppression: none\n  admin_keys: [{name: a, key: ${operatorKey}, scopes: [counts, read]}]`,
   )
   const refused = await doctor(t, shared)
   assert.equal(refused.code, 1)
@@ -148,7 +148,7 @@ test('secrets that every user of the machine can read are warnings, and errors w
   await writeFile(files['operator.db'] as string, '', { mode: 0o644 })
   await writeFile(files.key as string, 'another-key-of-an-operator', { mode: 0o644 })
   const adminKeys = join(folder, 'admin-keys') // readable by its group, which may be intended
-  await writeFile(adminKeys, '[{name: a, key: admin-key-00000000001, scopes: [read]}]', { mode: 0o640 })
+  await writeFile(adminKeys, '[{name: a, key: admin-key-00000000001, scopes: [counts, read]}]', { mode: 0o640 })
   const env = {
     BELLWIRE_CONFIG: files['bellwire.yaml'],
     BELLWIRE_OPERATOR_ADMIN_KEYS_FILE: adminKeys,

@@ -91,7 +91,7 @@ test('without --url, bellwire erase calls each side of the configuration', async
   const operator = new URL(await startOperatorWithTexts(t))
   const platform = new URL((await startPlatformWithTexts(t)).url)
   const file = join(await temporary(t), 'bellwire.yaml')
-  const key = JSON.stringify({ name: 'staff', key: adminKey.key, scopes: ['manage'] })
+  const key = JSON.stringify({ name: 'staff', key: adminKey.key, scopes: ['people'] })
   await writeFile(
     file,
     `operator:

@@ -257,7 +257,7 @@ test('several messages of a user are listed, the newest first, with the count an
 test('without --url, bellwire explain asks each side of the configuration', async (t) => {
   const { platform, operator } = await startBoth(t)
   const file = join(await temporary(t), 'bellwire.yaml')
-  const key = JSON.stringify({ name: 'staff', key: adminKey.key, scopes: ['read'] })
+  const key = JSON.stringify({ name: 'staff', key: adminKey.key, scopes: ['counts', 'read'] })
   await writeFile(
     file,
     `operator:
@@ -295,7 +295,7 @@ test('a search that finds nothing, and a command that cannot run, name the remed
     [['7', ...at, '--limit', '0'], {}, 2, /Give a whole number from 1 to 1000/],
     [['7', ...at, '--other-url', platform], {}, 2, /two addresses are of a platform: leave one out/],
     [['7', ...at, '--other-url', operator], { BELLWIRE_OTHER_KEY: undefined }, 2, /--other-url needs a key/],
-    [['7', ...at], { BELLWIRE_KEY: 'nobody' }, 2, /answers 401: .*scope read/],
+    [['7', ...at], { BELLWIRE_KEY: 'nobody' }, 2, /answers 401: .*scopes counts and read/],
     [['7', '--url', 'http://127.0.0.1:1', '--patience', '1ms'], {}, 3, /Check that the server is running/],
   ] as const) {
     const refused = await explain(t, args, env)

@@ -10,7 +10,12 @@ import { adminKey, element, get, post, startPlatform, temporary, witness } from 
 import { until } from '../support/wait.ts'
 import { run } from './bellwire.ts'
 
-const ofBrand1 = { name: 'anna', key: 'the-key-of-anna-00001', scopes: ['read', 'manage'], brands: ['1'] } as const
+const ofBrand1 = {
+  name: 'anna',
+  key: 'the-key-of-anna-00001',
+  scopes: ['counts', 'read', 'decide', 'attributes'],
+  brands: ['1'],
+} as const
 
 /** A platform whose operator refuses everyone but the user `fine`. */
 async function start(t: TestContext) {

@@ -7,8 +7,13 @@ import { adminKey, element, get, post, startPlatform, type Witness, witness } fr
 import { event, until } from '../support/wait.ts'
 import { type Run, run } from './bellwire.ts'
 
-const ofBrand1 = { name: 'brand 1', key: 'the-key-of-the-staff-1', scopes: ['read', 'manage'], brands: ['1'] } as const
-const reader = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['read'] } as const
+const ofBrand1 = {
+  name: 'brand 1',
+  key: 'the-key-of-the-staff-1',
+  scopes: ['counts', 'read', 'decide', 'attributes'],
+  brands: ['1'],
+} as const
+const reader = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['counts', 'read'] } as const
 
 interface Bench {
   readonly url: string
@@ -219,7 +224,7 @@ test('mistakes of the command line and of a key are explained, and change nothin
     ],
     [['resume', '--brand', '3'], /brand 3 has no lane/],
     [['pause', '1/push', '--reason', ''], /Give a text of 1 to 500 characters/],
-    [['resume', '1/push', '--key', reader.key], /the key reader lacks the scope manage/],
+    [['resume', '1/push', '--key', reader.key], /the key reader lacks the scope decide/],
   ] as const) {
     const { code, err } = await bellwire(...args)
     assert.equal(code, 2, args.join(' '))

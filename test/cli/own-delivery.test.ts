@@ -47,7 +47,7 @@ test('pushes go to FCM, for devices that an operator linked and users that the C
   port: 0
   admin: {port: 0}
   keys:
-    - {name: crm, key: ${key}, scopes: [enqueue, read, manage]}
+    - {name: crm, key: ${key}, scopes: [enqueue, counts, read, decide, attributes]}
     - {name: links, key: example-links-key-of-brand-1, scopes: [devices], brands: [1]}
   own:
     push:

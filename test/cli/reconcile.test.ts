@@ -104,7 +104,7 @@ test('bellwire reconcile exits with 2 for an unknown brand, and with 3 for an un
   assert.equal(unreachable.code, 3)
   assert.match(unreachable.err, /has not answered/)
   const key = await run(t, ['reconcile', '--brand', '1', '--field', 'blocked', '--url', url, '--key', 'wrong'])
-  assert.match(key.err, /with the scopes read and manage/)
+  assert.match(key.err, /with the scopes decide, counts and read/)
 })
 
 test('bellwire attributes import reads CSV and NDJSON, and reports invalid lines with their line number', async (t) => {

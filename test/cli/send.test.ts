@@ -214,7 +214,7 @@ test('a wrong key, a wrong address and a file that is not NDJSON or is empty cau
   const platform = await startStandIn(t, { before: (request) => (request > 1 ? 404 : undefined) })
   const wrongKey = await send(t, platform, lines(1), { key: 'another-key-000000000001' })
   assert.equal(wrongKey.code, 2)
-  assert.match(wrongKey.err, /answers 401: fault 401\. Give a key .* scopes enqueue and read/)
+  assert.match(wrongKey.err, /answers 401: fault 401\. Give a key .* scopes enqueue and counts/)
   const notFound = await send(t, platform, lines(1))
   assert.equal(notFound.code, 2)
   assert.match(notFound.err, /Check that --url is the platform/)
@@ -253,8 +253,8 @@ test('the address and the key are read from the configuration', async (t) => {
     `platform:
   port: ${new URL(platform.url).port}
   keys:
-    - {name: reader, key: only-reads-0000000000001, scopes: [read]}
-    - {name: crm, key: ${standInKey}, scopes: [enqueue, read]}
+    - {name: reader, key: only-reads-0000000000001, scopes: [counts, read]}
+    - {name: crm, key: ${standInKey}, scopes: [enqueue, counts]}
 `,
   )
   const { code, err } = await run(t, ['send', '-c', join(folder, 'bellwire.yaml'), '-f', await fileOf(t, lines(2))])

@@ -300,7 +300,7 @@ test('an admin port in use causes exit code 2 and an error with the setting', as
 test('commands call the admin address if one is configured', async (t) => {
   const config = await minimal(t)
   const admin = `{port: ${await freePort()}}`
-  const key = '[{name: back office, key: admin-key-0000000000001, scopes: [read]}]'
+  const key = '[{name: back office, key: admin-key-0000000000001, scopes: [counts, read]}]'
   const env = { BELLWIRE_OPERATOR_ADMIN: admin, BELLWIRE_OPERATOR_ADMIN_KEYS: key }
   await listening(start(t, ['operator', '-c', config], env))
   const { code, out, err } = await run(t, ['devices', 'list', '-c', config, '--brand', '1', '--user', '1001'], env)

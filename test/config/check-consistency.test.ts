@@ -38,7 +38,7 @@ test('the keys of transactional messages are keys of the platform that may enque
     return checkConsistency({ platform: { keys, lanes: [lane] } } as unknown as Config)
   }
   assert.deepEqual(problemsOf([key]), [])
-  for (const keys of [[], [{ ...key, name: 'crm' }], [{ ...key, scopes: ['read'] }]]) {
+  for (const keys of [[], [{ ...key, name: 'crm' }], [{ ...key, scopes: ['counts', 'read'] }]]) {
     const [problem] = problemsOf(keys)
     assert.equal(problem?.path, 'platform.lanes[0].transactional.keys[0]')
     assert.match(problem?.description ?? '', /scope enqueue is named "login"/)

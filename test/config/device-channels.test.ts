@@ -15,7 +15,7 @@ operator:
   suppression: none
   publish: ${publish}
 platform:
-  keys: [{name: crm, key: platform-key-00000000001, scopes: [read]}]
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [counts, read]}]
   lanes: []
   device_links: ${links}
   ${more}

@@ -12,7 +12,7 @@ operator:
   push: recording
   suppression: none
 platform:
-  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}]
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, counts]}]
 `
 
 test('a variable named after the path of a setting overrides it', async (t) => {
@@ -56,7 +56,7 @@ test('a variant is chosen or replaced as a whole, or by one of its settings', as
 test('a secret can be read from a file, without its trailing newline', async (t) => {
   const folder = await folderOf(t)
   await writeFile(join(folder, 'key'), 'operator-key-from-a-file\n')
-  await writeFile(join(folder, 'keys'), '- {name: crm, key: platform-key-from-a-file, scopes: [read]}\n')
+  await writeFile(join(folder, 'keys'), '- {name: crm, key: platform-key-from-a-file, scopes: [counts, read]}\n')
   const { operator, platform } = await load(t, {
     BELLWIRE_OPERATOR_KEYS_0_KEY_FILE: join(folder, 'key'),
     BELLWIRE_PLATFORM_KEYS_FILE: join(folder, 'keys'),

@@ -16,7 +16,7 @@ operator:
   suppression: none
 platform:
   keys:
-    - {name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}
+    - {name: crm, key: platform-key-00000000001, scopes: [enqueue, counts]}
   lanes:
     - brand: 1
       channel: push

@@ -17,13 +17,13 @@ operator:
 `
 const platform = `
 platform:
-  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, read]}]
+  keys: [{name: crm, key: platform-key-00000000001, scopes: [enqueue, counts]}]
 `
 
 test("the platform's key must not also be an admin key", async (t) => {
   const [problem] = await problemsOf(
     t,
-    `${operator}  admin_keys: [{name: office, key: operator-key-000000000001, scopes: [manage]}]`,
+    `${operator}  admin_keys: [{name: office, key: operator-key-000000000001, scopes: [decide]}]`,
   )
   assert.equal(problem?.path, 'operator.admin_keys[0].key')
   assert.match(problem.description, /is the same as operator\.keys\[0\]\.key/)
@@ -33,7 +33,7 @@ test("the platform's key must not also be an admin key", async (t) => {
 
 test('an admin key must not also be a publish key, an app secret, a key of the platform or a password', async (t) => {
   const key = 'one-key-for-everything-0000000001'
-  const admin = `${operator}  admin_keys: [{name: office, key: ${key}, scopes: [manage]}]\n`
+  const admin = `${operator}  admin_keys: [{name: office, key: ${key}, scopes: [decide]}]\n`
   for (const [path, yaml] of Object.entries({
     'operator.app.secrets[0]': `${admin}  app: {secrets: [${key}]}`,
     'operator.publish[0].to.api_key': `${admin}  publish: [{brand: 1, to: {rest: "https://p.example", api_key: ${key}}}]`,

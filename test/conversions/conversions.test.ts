@@ -17,7 +17,12 @@ import { until } from '../support/wait.ts'
 import { report, secretOf } from './reporting.ts'
 
 const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
-const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
+const reader = {
+  name: 'reader of brand 1',
+  key: 'the-key-of-a-reader',
+  scopes: ['counts', 'read'],
+  brands: ['1'],
+} as const
 
 async function start(t: TestContext, store?: string, answer: (message: Message) => Result = accept) {
   const provider = witness(answer)

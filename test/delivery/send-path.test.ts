@@ -265,7 +265,7 @@ onEachEngine('the tracking headers of a request are stored with its messages', a
 })
 
 onSqlite('admin routes require a key with the right scope, and show only its brands', async (t, store) => {
-  const reader = { name: 'reader', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['2'] } as const
+  const reader = { name: 'reader', key: 'the-key-of-a-reader', scopes: ['counts', 'read'], brands: ['2'] } as const
   const { url } = await startOperator(t, { store, adminKeys: [adminKey, reader] })
   const { push_id } = (await post(url + single, element())).body
   assert.equal((await get(`${url}/admin/summary`, 'wrong')).status, 401)

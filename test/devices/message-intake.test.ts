@@ -15,7 +15,12 @@ import { onEachEngine } from '../support/engines.ts'
 import { adminKey, get, post, startOperator, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
-const keyOfOne = { name: 'one', key: 'admin-key-of-brand-1', scopes: ['read', 'manage'], brands: ['1'] } as const
+const keyOfOne = {
+  name: 'one',
+  key: 'admin-key-of-brand-1',
+  scopes: ['counts', 'read', 'decide', 'attributes'],
+  brands: ['1'],
+} as const
 
 /** A consumer whose messages come from the test. */
 function manualConsumer(name = 'manual'): { consumer: BrokerConsumer; take: Promise<Take> } {

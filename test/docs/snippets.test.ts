@@ -134,7 +134,7 @@ const required = {
   },
   platform: {
     store: 'sqlite:platform.db',
-    keys: '[{name: crm, key: example-platform-key-1, scopes: [enqueue, read, manage]}]',
+    keys: '[{name: crm, key: example-platform-key-1, scopes: [enqueue, counts, read, decide, attributes]}]',
     lanes:
       '[{brand: 1, channel: push, to: {provider: operator-api, url: "https://operator.example", api_key: example-operator-key-1}}]',
   },

@@ -150,7 +150,7 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     const status = { statuses: [{ push_id: clicked, status: 'clicked' }] }
     const headers = { authorization: `Bearer ${await tokenOf(shell, '1001')}` }
     await ok(post(`${url(shell, 7001)}/app/status`, status, undefined, headers))
-    const shown = (): Promise<Answer> => get(`${url(shell, 7102)}/admin/messages?id=31`, keys.crm)
+    const shown = (): Promise<Answer> => get(`${url(shell, 7102)}/admin/messages?id=31`, keys.platform)
     await until(async () => (await shown()).text.includes('"clicked"'), { withinMs: 20_000, awaited: 'its status' })
     const ref = await deliver(shell, { id: 33, activity_id: 7, action_id: 9 })
     shell.replaced.set('019aa7c2-5f3e-7000-9c1b-0242ac120002', ref)
@@ -219,7 +219,7 @@ async function deliver(shell: Shell, ids: { readonly id: number } & Readonly<Rec
   const activity = { brand_id: 1, user_id: '1001', trigger_hash: 'h', ...ids }
   await ok(post(`${url(shell, 7102)}/admin/activities/push`, { activity, title: 'Hello' }, keys.crm))
   const found = async () =>
-    (await ok(get(`${url(shell, 7102)}/admin/messages?id=${ids.id}`, keys.crm))).body.messages[0]
+    (await ok(get(`${url(shell, 7102)}/admin/messages?id=${ids.id}`, keys.platform))).body.messages[0]
   await until(async () => (await found()).outcome === 'successful', { withinMs: 20_000, awaited: 'its delivery' })
   return (await found()).ref
 }

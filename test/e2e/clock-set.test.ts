@@ -61,7 +61,7 @@ for (const hours of [-3, 3])
 
     const to = { provider: 'operator-api', url, api_key: operatorKey }
     const lanes = [{ brand: 1, channel: 'push', to, mode: 'single', retry: { first: '100ms', most: '1s' } }]
-    const crm = [{ name: 'crm', key: crmKey, scopes: ['enqueue', 'read', 'manage'] }]
+    const crm = [{ name: 'crm', key: crmKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }]
     const platformConfig = { port: 0, admin, store: `sqlite:${folder}/p.db`, keys: crm, lanes }
     await writeFile(join(folder, 'p.json'), JSON.stringify({ platform: platformConfig }))
     await setClock('platform', '+0')

@@ -22,7 +22,7 @@ const operatorOf = (push: string): string => `
 operator:
   port: 0
   keys: [{name: platform, key: ${key}, brands: [1, 2, 3]}]
-  admin_keys: [{name: office, key: ${adminKey}, scopes: [read, manage]}]
+  admin_keys: [{name: office, key: ${adminKey}, scopes: [counts, read, decide, attributes]}]
   app: {secrets: [canary-secret-of-subscriber-tokens-0001]}
   suppression: none
   push:
@@ -31,7 +31,7 @@ ${push.trim().replaceAll(/^/gm, '    ')}
 const platformOf = (url: string): string => `
 platform:
   port: 0
-  keys: [{name: crm, key: ${crmKey}, scopes: [enqueue, read, manage]}]
+  keys: [{name: crm, key: ${crmKey}, scopes: [enqueue, counts, read, decide, attributes]}]
   lanes:
     - brand: 1
       channel: push

@@ -7,11 +7,15 @@ import { adminRoute, registerAdmin } from '../../src/sides/admin/route.ts'
 
 const cause = 'PostgreSQL: connect ECONNREFUSED'
 
-test('a key with the scope read is told why the store cannot answer; another key is not', async (t) => {
+test('a key with the scope counts is told why the store cannot answer; another key is not', async (t) => {
   const app = createHttp('platform', 1024)
   t.after(() => app.close())
-  const reads = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['read', 'manage'] } as const
-  const other = { name: 'other', key: 'the-key-of-the-other', scopes: ['manage'] } as const
+  const reads = {
+    name: 'reader',
+    key: 'the-key-of-the-reader',
+    scopes: ['counts', 'read', 'decide', 'attributes'],
+  } as const
+  const other = { name: 'other', key: 'the-key-of-the-other', scopes: ['decide'] } as const
   registerAdmin(
     app,
     [reads, other],
@@ -19,7 +23,7 @@ test('a key with the scope read is told why the store cannot answer; another key
       {
         method: 'GET',
         url: '/admin/test',
-        scope: 'manage',
+        scope: 'decide',
         ...adminRoute({
           says: 'Fails.',
           gives: Type.Object({}),

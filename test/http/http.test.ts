@@ -77,7 +77,7 @@ test('metrics are not answered on a loopback address under a foreign host name',
 })
 
 test('answers of /admin are not cached', async (t) => {
-  const key = { name: 'office', key: 'the-key-of-the-office', scopes: ['read'] as const }
+  const key = { name: 'office', key: 'the-key-of-the-office', scopes: ['counts', 'read'] as const }
   const url = await serve(t, (app) =>
     registerAdmin(
       app,

@@ -207,7 +207,7 @@ async function startedOperator(t: TestContext): Promise<Operator> {
 async function startedPlatform(t: TestContext): Promise<Platform> {
   const platform = createPlatform({
     store: `sqlite:${await temporary(t)}/platform.db`,
-    keys: [{ name: 'crm', key: keys.one.key, scopes: ['enqueue', 'read'] }],
+    keys: [{ name: 'crm', key: keys.one.key, scopes: ['enqueue', 'counts'] }],
     lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: witness() }],
   })
   await platform.start()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { request as plainRequest } from 'node:http'
 import test, { type TestContext } from 'node:test'
+import { allScopes } from '../../src/base/http/access.ts'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { functionDevices } from '../../src/subjects/devices/sources/function.ts'
 import { witnessService } from '../support/push-services.ts'
@@ -10,7 +11,7 @@ import { adminKey, element, get, post, startOperator, startPlatform, witness } f
 import { until } from '../support/wait.ts'
 
 const secret = 'the-secret-of-the-input-tests-long-enough'
-const everything = { ...adminKey, scopes: ['enqueue', 'read', 'manage', 'devices'] } as const
+const everything = { ...adminKey, scopes: allScopes }
 const refuseAll = witness(() => ({ category: 'failed', reason: 'invalid', error: 'no', rule: 'test' }))
 
 async function startBoth(t: TestContext): Promise<Record<'operator' | 'platform', string>> {
@@ -220,7 +221,7 @@ test('only keys with the scope tokens create subscriber tokens, and only for val
   const manager = {
     name: 'manager',
     key: 'the-key-of-the-manager',
-    scopes: ['enqueue', 'read', 'manage', 'devices'],
+    scopes: allScopes.filter((scope) => scope !== 'tokens'),
   } as const
   const issuer = { name: 'issuer', key: 'the-key-of-the-issuer', scopes: ['tokens'] } as const
   const { url } = await startOperator(t, { app: { secrets: [secret] }, adminKeys: [manager, issuer] })

@@ -18,7 +18,7 @@ import { until } from '../support/wait.ts'
 const secret = 'the-secret-of-the-device-tests-long-enough'
 const origin = 'https://www.larkspur.example'
 const app = { secrets: [secret], origins: [origin] }
-const services = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices', 'read'] } as const
+const services = { name: 'backend', key: 'the-key-of-the-backend', scopes: ['devices', 'counts', 'read'] } as const
 const ofOne = {
   name: 'backend of brand 1',
   key: 'the-backends-key-of-brand-1',
@@ -378,7 +378,7 @@ test('an endpoint that judgeDevice refuses is not linked', async (t) => {
   assert.equal((await post(`${url}/app/devices/link`, web('https://push.example/x'), undefined, one)).status, 200)
 })
 
-onEachEngine('removals are listed page by page and restored by filter, with the scope manage', async (t, store) => {
+onEachEngine('removals are listed page by page and restored by filter, with the scope decide', async (t, store) => {
   const operator = createOperator({ store, keys: [keys.both], adminKeys, suppression: 'none' })
   assert.throws(() => operator.devices, /start\(\)/)
   await operator.start()

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
 
-const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
+const reader = {
+  name: 'reader of brand 1',
+  key: 'the-key-of-a-reader',
+  scopes: ['counts', 'read'],
+  brands: ['1'],
+} as const
 
 test('a search by activity.id lists messages of the brands of the key', async (t) => {
   const { url } = await startOperator(t, { adminKeys: [adminKey, reader], site: witness() })

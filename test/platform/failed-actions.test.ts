@@ -7,7 +7,12 @@ import type { Message, Provider, Result } from '../../src/subjects/providers/pro
 import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-const ofBrand1 = { name: 'brand 1', key: 'the-key-of-brand-one', scopes: ['read', 'manage'], brands: ['1'] } as const
+const ofBrand1 = {
+  name: 'brand 1',
+  key: 'the-key-of-brand-one',
+  scopes: ['counts', 'read', 'decide', 'attributes'],
+  brands: ['1'],
+} as const
 
 const lane = (brand: '1' | '2', provider: Provider): LaneOptions => ({
   brand,

@@ -8,9 +8,14 @@ import { onEachEngine } from '../support/engines.ts'
 import { type Answer, adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-const reader = { name: 'reader of brand 1', key: 'the-key-of-a-reader', scopes: ['read'], brands: ['1'] } as const
+const reader = {
+  name: 'reader of brand 1',
+  key: 'the-key-of-a-reader',
+  scopes: ['counts', 'read'],
+  brands: ['1'],
+} as const
 
-const ofOne = { name: 'staff of brand 1', key: 'the-key-of-staff-of-one', scopes: ['manage'], brands: ['1'] } as const
+const ofOne = { name: 'staff of brand 1', key: 'the-key-of-staff-of-one', scopes: ['people'], brands: ['1'] } as const
 
 const lane = (brand: '1' | '2', channel: 'push' | 'site', provider: Provider): LaneOptions => ({
   brand,

@@ -57,7 +57,10 @@ async function start(
   const provider = witness()
   const { url, stop } = await startPlatform(t, {
     ...options,
-    keys: [adminKey, { name: 'one', key: 'admin-key-of-brand-1', scopes: ['read', 'manage'], brands: ['1'] }],
+    keys: [
+      adminKey,
+      { name: 'one', key: 'admin-key-of-brand-1', scopes: ['counts', 'read', 'decide', 'attributes'], brands: ['1'] },
+    ],
     lanes: lanes.map((name) => {
       const [brand, channel] = name.split('/') as [string, LaneOptions['channel']]
       return { brand, channel, mode: 'batch', provider, spanMs: 5 }

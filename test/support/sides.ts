@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { allScopes } from '../../src/base/http/access.ts'
 import { type ListenOptions, listen } from '../../src/base/http/http.ts'
 import { chain } from '../../src/base/http/mount.ts'
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
@@ -24,7 +25,7 @@ export const keys = {
 export const adminKey = {
   name: 'admin',
   key: 'the-key-of-the-admin',
-  scopes: ['enqueue', 'read', 'manage', 'tokens'],
+  scopes: allScopes.filter((scope) => scope !== 'devices'),
 } as const
 
 export interface Witness extends Provider {

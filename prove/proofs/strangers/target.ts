@@ -97,7 +97,9 @@ export async function startTarget(folder: string, kind: Kind, small: boolean, si
     port: 0,
     store: `sqlite:${join(folder, 'operator.db')}`,
     keys: Object.entries(keys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [Number(brand)] })),
-    admin_keys: [{ name: 'back office', key: admin.operator, scopes: ['read', 'manage', 'devices'] }],
+    admin_keys: [
+      { name: 'back office', key: admin.operator, scopes: ['counts', 'read', 'decide', 'attributes', 'devices'] },
+    ],
     suppression: 'none',
     push: standInConfig.operator.push,
     site: { provider: 'inbox' },
@@ -108,7 +110,7 @@ export async function startTarget(folder: string, kind: Kind, small: boolean, si
     host: '127.0.0.1',
     port: 0,
     store: `sqlite:${join(folder, 'platform.db')}`,
-    keys: [{ name: 'crm', key: admin.platform, scopes: ['enqueue', 'read', 'manage'] }],
+    keys: [{ name: 'crm', key: admin.platform, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
     lanes: [
       ...Object.entries(keys).map(([brand, key]) => ({
         brand: Number(brand),

@@ -1,7 +1,19 @@
 import { timingSafeEqual } from 'node:crypto'
 
-/** Permission of a key. `tokens` lets the key create subscriber tokens, and so act for every user of its brands. */
-export type Scope = 'enqueue' | 'read' | 'manage' | 'devices' | 'tokens'
+/** The permissions of a key for /admin. None includes another. */
+export const allScopes = [
+  'enqueue', // put messages into the queue
+  'counts', // numbers and states, without texts and persons
+  'read', // texts, users and their devices
+  'decide', // pause, cancel, replay, dismiss and correct, with the previews of these acts
+  'attributes', // import and change the attributes of users
+  'lift', // with `attributes` or `decide`: end a block or an exclusion
+  'people', // erase the data of a person
+  'devices', // link and unlink
+  'tokens', // create subscriber tokens, and so act for every user of the brands of the key
+] as const
+
+export type Scope = (typeof allScopes)[number]
 
 /** A key for /admin, with its permissions and its brands (absent: all brands). */
 export interface AccessKey {

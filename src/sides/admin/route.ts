@@ -79,14 +79,14 @@ export function registerAdmin(app: FastifyInstance, keys: readonly AccessKey[], 
   }
 }
 
-/** A key that may read the data may also read why the store cannot answer. */
+/** A key that may read states may also read why the store cannot answer. */
 async function tellCause<Answer>(answer: Promise<Answer>, { scopes }: AccessKey): Promise<Answer> {
   try {
     return await answer
   } catch (error) {
     // StoreUnavailable. This folder knows no store.
     const { code, message } = error as { readonly code?: unknown; readonly message: string }
-    if (code !== 'unavailable' || !scopes.includes('read')) throw error
+    if (code !== 'unavailable' || !scopes.includes('counts')) throw error
     throw new HttpError(503, `the server cannot answer now: ${message}`, 1, { cause: error })
   }
 }

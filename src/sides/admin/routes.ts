@@ -74,16 +74,16 @@ export function operatorRoutes(parts: OperatorParts) {
     brands: parts.appBrands,
   })
   return [
-    route('GET', '/admin/summary', 'read', operatorSummary(parts.countMessages)),
+    route('GET', '/admin/summary', 'counts', operatorSummary(parts.countMessages)),
     route('POST', '/admin/subscriber-tokens', 'tokens', tokens),
     route('GET', '/admin/messages', 'read', messages.find),
-    route('POST', '/admin/messages/erase', 'manage', messages.erase),
+    route('POST', '/admin/messages/erase', 'people', messages.erase),
     route('GET', '/admin/messages/:ref', 'read', messages.show),
     ...removalsIn(parts),
     ...devicesIn(() => parts.registry),
     route('POST', '/admin/devices/link', 'devices', changes.link),
     route('POST', '/admin/devices/unlink', 'devices', changes.unlink),
-    route('POST', '/admin/devices/restore', 'manage', changes.restore),
+    route('POST', '/admin/devices/restore', 'decide', changes.restore),
     ...queueIn(parts),
   ]
 }
@@ -104,30 +104,30 @@ export function platformRoutes(parts: PlatformParts) {
   })
   return [
     route('POST', '/admin/activities/:channel', 'enqueue', records.enqueue),
-    route('POST', '/admin/outcomes', 'read', records.readOutcomes),
+    route('POST', '/admin/outcomes', 'counts', records.readOutcomes),
     ...queueIn(parts),
-    route('GET', '/admin/summary', 'read', records.summary),
+    route('GET', '/admin/summary', 'counts', records.summary),
     route('GET', '/admin/messages', 'read', messages.find),
     route('GET', '/admin/messages/:seq', 'read', messages.show),
-    route('POST', '/admin/messages/erase', 'manage', messages.erase),
-    route('GET', '/admin/conversions', 'read', counts.count),
-    route('GET', '/admin/conversions.csv', 'read', counts.exportCounts),
+    route('POST', '/admin/messages/erase', 'people', messages.erase),
+    route('GET', '/admin/conversions', 'counts', counts.count),
+    route('GET', '/admin/conversions.csv', 'counts', counts.exportCounts),
     route('GET', '/admin/conversions/messages', 'read', conversions.list),
     route('GET', '/admin/conversions/messages.csv', 'read', conversions.exportList),
-    route('GET', '/admin/consumers', 'read', listConsumers(parts.consumers)),
+    route('GET', '/admin/consumers', 'counts', listConsumers(parts.consumers)),
     ...removalsIn(parts),
     ...(parts.app ? [route('POST', '/admin/subscriber-tokens', 'tokens', tokens)] : []),
     ...devicesIn(parts.registryOf),
-    route('POST', '/admin/attributes/:brand', 'manage', attributes.importUsers),
+    route('POST', '/admin/attributes/:brand', 'attributes', attributes.importUsers),
     route('GET', '/admin/attributes/:brand/:user', 'read', attributes.show),
-    route('POST', '/admin/attributes/:brand/:user', 'manage', attributes.change),
-    route('POST', '/admin/reconciliations', 'manage', runs.start),
-    route('GET', '/admin/reconciliations', 'read', runs.list),
-    route('GET', '/admin/reconciliations/:run', 'read', runs.show),
+    route('POST', '/admin/attributes/:brand/:user', 'attributes', attributes.change),
+    route('POST', '/admin/reconciliations', 'decide', runs.start),
+    route('GET', '/admin/reconciliations', 'counts', runs.list),
+    route('GET', '/admin/reconciliations/:run', 'counts', runs.show),
     route('GET', '/admin/reconciliations/:run/discrepancies', 'read', runs.listDiscrepancies),
     route('GET', '/admin/reconciliations/:run/export', 'read', runs.exportDiscrepancies),
-    route('POST', '/admin/reconciliations/:run/acknowledge', 'manage', runs.acknowledge),
-    route('POST', '/admin/reconciliations/:run/correct', 'manage', runs.correct),
+    route('POST', '/admin/reconciliations/:run/acknowledge', 'decide', runs.acknowledge),
+    route('POST', '/admin/reconciliations/:run/correct', 'decide', runs.correct),
   ]
 }
 
@@ -135,8 +135,8 @@ function removalsIn({ removals }: SharedParts) {
   if (!removals) return []
   const { list, confirm } = removalRoutes(removals)
   return [
-    route('GET', '/admin/devices/removals', 'read', list),
-    route('POST', '/admin/devices/removals/confirm', 'manage', confirm),
+    route('GET', '/admin/devices/removals', 'counts', list),
+    route('POST', '/admin/devices/removals/confirm', 'decide', confirm),
   ]
 }
 
@@ -151,19 +151,19 @@ function queueIn(parts: SharedParts) {
   const lanes = laneRoutes(parts)
   return [
     route('GET', '/admin/failed', 'read', failed.list),
-    route('GET', '/admin/failed/summary', 'read', failed.summarize),
+    route('GET', '/admin/failed/summary', 'counts', failed.summarize),
     route('GET', '/admin/failed.csv', 'read', failed.exportList),
     route('GET', '/admin/failed/:seq', 'read', failed.show),
-    route('POST', '/admin/failed/dismiss', 'manage', failed.dismiss),
-    route('POST', '/admin/failed/replay', 'manage', failed.replay),
-    route('POST', '/admin/lanes/cancel/preview', 'read', cancellations.preview),
-    route('POST', '/admin/lanes/cancel', 'manage', cancellations.cancel),
-    route('GET', '/admin/lanes/cancellations', 'read', cancellations.list),
-    route('GET', '/admin/lanes', 'read', lanes.list),
-    route('POST', '/admin/lanes/pause', 'manage', lanes.pause),
-    route('POST', '/admin/lanes/resume', 'manage', lanes.resume),
-    route('POST', '/admin/lanes/settings', 'manage', lanes.change),
-    route('POST', '/admin/lanes/settings/reset', 'manage', lanes.reset),
+    route('POST', '/admin/failed/dismiss', 'decide', failed.dismiss),
+    route('POST', '/admin/failed/replay', 'decide', failed.replay),
+    route('POST', '/admin/lanes/cancel/preview', 'decide', cancellations.preview),
+    route('POST', '/admin/lanes/cancel', 'decide', cancellations.cancel),
+    route('GET', '/admin/lanes/cancellations', 'decide', cancellations.list),
+    route('GET', '/admin/lanes', 'counts', lanes.list),
+    route('POST', '/admin/lanes/pause', 'decide', lanes.pause),
+    route('POST', '/admin/lanes/resume', 'decide', lanes.resume),
+    route('POST', '/admin/lanes/settings', 'decide', lanes.change),
+    route('POST', '/admin/lanes/settings/reset', 'decide', lanes.reset),
   ]
 }
 

@@ -54,7 +54,7 @@ export type Platform = Service
  * const { CRM_KEY = '', OPERATOR_KEY = '' } = process.env
  * const platform = createPlatform({
  *   store: 'sqlite:./platform.db',
- *   keys: [{ name: 'crm', key: CRM_KEY, scopes: ['enqueue', 'read'] }],
+ *   keys: [{ name: 'crm', key: CRM_KEY, scopes: ['enqueue', 'counts'] }],
  *   lanes: [
  *     { brand: '1', channel: 'push', mode: 'batch', provider: operatorApi({ url: 'https://operator.example', apiKey: OPERATOR_KEY }) },
  *   ],

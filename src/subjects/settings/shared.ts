@@ -1,5 +1,6 @@
 // Settings that several parts of the table share.
 
+import { allScopes } from '../../base/http/access.ts'
 import {
   baseUrl,
   brand,
@@ -106,10 +107,10 @@ export const accessKeys = (help: string) =>
     group('Keys for administration', {
       name: text({ help: 'The name of the key, for logs.' }),
       key: key({ help: 'The key, sent as X-Api-Key.' }),
-      scopes: list(oneOf(['enqueue', 'read', 'manage', 'devices', 'tokens'], { help: 'A scope.' }), {
-        help: 'The scopes of the key: enqueue, read, manage, devices (link and unlink), tokens (issue subscriber tokens).',
+      scopes: list(oneOf(allScopes, { help: 'A scope.' }), {
+        help: 'The scopes of the key, of which none includes another.',
         minItems: 1,
-        remedy: "write scopes: ['read'], or the scopes that it needs: enqueue, read, manage, devices, tokens",
+        remedy: `write scopes: ['counts'], or the scopes that it needs: ${allScopes.join(', ')}`,
       }),
       brands: list(brand({ help: 'A brand.' }), {
         help: 'The brands that the key may access. Default: all.',

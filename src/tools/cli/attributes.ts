@@ -24,7 +24,7 @@ export function command(): Command {
 }
 
 function importCommand(): Command {
-  return withAddress(new Command('import'), 'platform', ['manage'], '2min')
+  return withAddress(new Command('import'), 'platform', ['attributes'], '2min')
     .description('import users and their attributes')
     .requiredOption('-f, --file <file>', 'CSV with a first line of names, or NDJSON; - reads standard input')
     .addOption(new Option('--brand <number>', 'the brand of the users').argParser(brandNumber).makeOptionMandatory())
@@ -61,7 +61,7 @@ async function importAttributes(options: ImportOptions): Promise<number> {
       client,
       onProgress: (done, users) => progress.show('importing', done, bytes, phraseCount(users, 'user')),
     })
-  const summary = await withSide('platform', options, ['manage'], runImport, {
+  const summary = await withSide('platform', options, ['attributes'], runImport, {
     progress,
     retryHint: 'It is safe to import the same file again later',
     interrupted: 'interrupted; import the same file again to continue',

@@ -28,7 +28,7 @@ type Selection = Static<typeof WaitingSelection>
 type CancelOptions = Addressed & Selection & { readonly reason?: string; readonly preview?: true; readonly yes?: true }
 
 export function command(): Command {
-  return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), WaitingSelection, {
+  return withMembers(withLane(withAnswer(new Command(), 'platform', 'decide')), WaitingSelection, {
     ...targetFlags,
     ...filterFlags,
   })
@@ -49,7 +49,7 @@ export function command(): Command {
         const cancelled = await cancel(client, { ...filter, reason, id: randomUUID() }, signal)
         print(options, { cancelled }, () => `${phraseCount(cancelled, 'message')} cancelled: see Failed Actions.`)
       }
-      await withSide('platform', options, ['manage'], work, {
+      await withSide('platform', options, ['decide'], work, {
         interrupted: 'interrupted; bellwire lanes shows the state of the lanes',
       })
     })

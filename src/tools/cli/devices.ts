@@ -135,7 +135,7 @@ function phraseRemoved(device: Removed): string {
 }
 
 function restoreCommand(): Command {
-  return withFilter(withAnswer(new Command('restore').description('link removed devices again'), 'operator', 'manage'))
+  return withFilter(withAnswer(new Command('restore').description('link removed devices again'), 'operator', 'decide'))
     .option('--all', 'restore all removed devices of the brand, without a filter')
     .addHelpText(
       'after',
@@ -150,7 +150,7 @@ function restoreCommand(): Command {
           'select devices with --user, --why, --since or --until, or all devices with --all',
         )
       const body = { brand, ...filter, all }
-      const answer = await callSide('operator', options, 'manage', 'POST /admin/devices/restore', { body })
+      const answer = await callSide('operator', options, 'decide', 'POST /admin/devices/restore', { body })
       print(options, answer, ({ restored }) => `Linked ${phraseCount(restored, 'device')} again`)
     })
 }

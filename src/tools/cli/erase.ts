@@ -18,7 +18,7 @@ const flags = { brand: '--brand <number>', user_id: '--user <user_id>' }
 type Erased = AnswerOf<SideName, 'POST /admin/messages/erase'>
 
 export function command(): Command {
-  return withMembers(withAddress(new Command(), 'server', ['manage']), ErasedUser, flags)
+  return withMembers(withAddress(new Command(), 'server', ['people']), ErasedUser, flags)
     .option('--json', 'print each answer as one JSON object per line')
     .addHelpText('after', help)
     .action(async (options: EraseOptions) => {
@@ -44,7 +44,7 @@ async function erase(options: EraseOptions): Promise<ExitCode> {
   const sides = await calledSides(options)
   if (sides.length === 0) throw new CliError(exit.usage, noSide)
   for (const side of sides) {
-    const erased: Erased = await callSide(side, options, 'manage', 'POST /admin/messages/erase', { body })
+    const erased: Erased = await callSide(side, options, 'people', 'POST /admin/messages/erase', { body })
     const called = 'waiting' in erased ? 'platform' : 'operator'
     print(options, { side: called, ...erased }, () => `${called}: ${phrase(erased)}`)
     if ('waiting' in erased && erased.waiting > 0) code = exit.failed

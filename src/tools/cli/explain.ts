@@ -18,7 +18,7 @@ interface ExplainOptions extends SideOptions {
 }
 
 export function command(): Command {
-  return withAddress(new Command(), 'server', ['read'])
+  return withAddress(new Command(), 'server', ['counts', 'read'])
     .argument('<message>', 'an identifier (push_id or site_notification_id), an activity.id, or with --brand a user_id')
     .option('--brand <number>', 'the brand of the user')
     .addOption(
@@ -35,7 +35,7 @@ export function command(): Command {
     .addOption(
       new Option(
         '--other-key <key>',
-        'a key of the other side with the scope read. Prefer --other-key-file or the variable',
+        'a key of the other side with the scopes counts and read. Prefer --other-key-file or the variable',
       ).env('BELLWIRE_OTHER_KEY'),
     )
     .option('--other-key-file <file>', 'read the key of the other side from this file')

@@ -42,11 +42,11 @@ Examples:
 `
 
 function summaryCommand(): Command {
-  return withGroupFilter(withAnswer(new Command('summary'), 'platform', 'read'))
+  return withGroupFilter(withAnswer(new Command('summary'), 'platform', 'counts'))
     .description('count by lane, activity, action and reason (the default)')
     .action(async (options: FilterOptions) => {
       const request = { query: queryOf(options) }
-      const answer = await callSide('platform', options, 'read', 'GET /admin/failed/summary', request)
+      const answer = await callSide('platform', options, 'counts', 'GET /admin/failed/summary', request)
       print(options, answer, ({ groups }) => (groups.length === 0 ? 'No Failed Actions.' : phraseGroups(groups)))
       const { omitted } = answer
       if (!options.json && omitted > 0) console.log(`${number(omitted)} more groups: use --lane or --activity`)
@@ -95,7 +95,7 @@ function showCommand(): Command {
 }
 
 function decideCommand(action: Action, description: string): Command {
-  const command = withFilter(withAddress(new Command(action), 'platform', ['manage']))
+  const command = withFilter(withAddress(new Command(action), 'platform', ['decide']))
     .description(description)
     .option('--all', 'all pending items; required if there is no filter')
     .option('--preview', 'only count the items')
@@ -105,7 +105,7 @@ function decideCommand(action: Action, description: string): Command {
   return command.action(async (options: DecideOptions) => {
     const progress = createProgress(process.stderr)
     const work = (client: Client<'platform'>) => decide(client, action, options, progress)
-    const { changed, ...counted } = await withSide('platform', options, ['manage'], work, { progress })
+    const { changed, ...counted } = await withSide('platform', options, ['decide'], work, { progress })
     if (options.json) console.log(toJson({ ...counted, ...(changed !== undefined && { changed }) }))
     else if (changed !== undefined) console.log(phraseChange(action, changed, counted.matching))
   })

@@ -32,8 +32,8 @@ function listCommand(): Command {
   const command = new Command('list').description(
     'list the lanes, their waiting messages and their controls (the default)',
   )
-  return withAnswer(command, 'platform', 'read').action(async (options: Addressed) => {
-    const answer = await callSide('platform', options, 'read', 'GET /admin/lanes')
+  return withAnswer(command, 'platform', 'counts').action(async (options: Addressed) => {
+    const answer = await callSide('platform', options, 'counts', 'GET /admin/lanes')
     print(options, answer, ({ lanes }) => phraseLanes(lanes))
   })
 }
@@ -51,7 +51,7 @@ function setCommand(): Command {
     .description('change settings of a running lane, in place of the configuration')
     .argument('<lane>', 'the name of the lane, such as 1/push')
   return withMembers(
-    withMembers(withAnswer(command, 'platform', 'manage'), LaneSettings, settingFlags),
+    withMembers(withAnswer(command, 'platform', 'decide'), LaneSettings, settingFlags),
     Note,
     noteFlags,
   )
@@ -64,7 +64,7 @@ function setCommand(): Command {
       if (Object.keys(settings).length === 0)
         throw new CliError(exit.usage, 'no setting is given: add --mode, --max, --span, --concurrency or --per-second')
       const body = { lane, settings, ...membersOf(options, noteFlags) }
-      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/settings', { body })
+      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/settings', { body })
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
@@ -76,7 +76,7 @@ function resetCommand(): Command {
     .description('return settings of a lane to the configuration')
     .argument('<lane>', 'the name of the lane, such as 1/push')
     .argument('[settings...]', `${labels.join(', ')}; default: all of them`)
-  return withAnswer(command, 'platform', 'manage')
+  return withAnswer(command, 'platform', 'decide')
     .addHelpText('after', '\nExample:\n  bellwire lanes reset 1/push per-second\n')
     .action(async (lane: string, given: readonly string[], options: Addressed) => {
       const unknown = given.find((each) => !labels.includes(each))
@@ -84,7 +84,7 @@ function resetCommand(): Command {
         throw new CliError(exit.usage, `there is no setting ${unknown}: give ${labels.join(', ')}`)
       const named = settings.filter((name) => given.includes(labelOf(name)))
       const body = { lane, ...(named.length > 0 && { settings: named }) }
-      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/settings/reset', { body })
+      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/settings/reset', { body })
       if (answer.ended === 0 && !options.json)
         console.log(`Lane ${lane} already has the settings of the configuration.`)
       print(options, answer, ({ lanes }) => phraseLanes(lanes))

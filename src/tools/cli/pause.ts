@@ -15,11 +15,11 @@ const pauseFlags = { ...partFlags, ...noteFlags }
 const resumeFlags = { ...partFlags, now: '--now' }
 
 export function command(): Command {
-  return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), PauseBody, pauseFlags)
+  return withMembers(withLane(withAnswer(new Command(), 'platform', 'decide')), PauseBody, pauseFlags)
     .addHelpText('after', pauseHelp)
     .action(async (lane: string | undefined, options: Addressed & Static<typeof PauseBody>) => {
       const body = { ...membersOf(options, pauseFlags), ...targetOf(lane, options) }
-      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/pause', { body })
+      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/pause', { body })
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
@@ -35,11 +35,11 @@ Examples:
 `
 
 export function resumeCommand(): Command {
-  return withMembers(withLane(withAnswer(new Command(), 'platform', 'manage')), ResumeBody, resumeFlags)
+  return withMembers(withLane(withAnswer(new Command(), 'platform', 'decide')), ResumeBody, resumeFlags)
     .addHelpText('after', resumeHelp)
     .action(async (lane: string | undefined, options: Addressed & Static<typeof ResumeBody>) => {
       const body = { ...membersOf(options, resumeFlags), ...targetOf(lane, options) }
-      const answer = await callSide('platform', options, 'manage', 'POST /admin/lanes/resume', { body })
+      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/resume', { body })
       if (options.json) return console.log(toJson(answer))
       for (const line of phraseResumed(body, answer)) console.log(line)
       console.log(phraseLanes(answer.lanes))

@@ -31,7 +31,7 @@ export function command(): Command {
 
 function runCommand(): Command {
   const command = new Command('run').description('compare a list of the operator with the CRM (the default)')
-  return withMembers(withAddress(command, 'platform', ['read', 'manage'], '2min'), ReconciliationBody, flags)
+  return withMembers(withAddress(command, 'platform', ['decide', 'counts', 'read'], '2min'), ReconciliationBody, flags)
     .addOption(
       new Option('--sample <count>', 'the number of users to print').argParser(wholeNumber(1, 10_000)).default(10),
     )
@@ -59,7 +59,7 @@ async function reconcile(options: ReconcileOptions): Promise<number> {
   const report = await withSide(
     'platform',
     options,
-    ['read', 'manage'],
+    ['decide', 'counts', 'read'],
     (client, signal) => runAndReport(options, client, progress, signal),
     {
       progress,

@@ -33,8 +33,8 @@ function listCommand(): Command {
   const command = new Command('list').description(
     'list the push services and whether their removals have stopped (the default)',
   )
-  return withAnswer(command, 'operator', 'read').action(async (options: Addressed) => {
-    const answer = await callSide('operator', options, 'read', 'GET /admin/devices/removals')
+  return withAnswer(command, 'operator', 'counts').action(async (options: Addressed) => {
+    const answer = await callSide('operator', options, 'counts', 'GET /admin/devices/removals')
     print(
       options,
       answer,
@@ -46,13 +46,13 @@ function listCommand(): Command {
 }
 
 function confirmCommand(): Command {
-  const command = withAnswer(new Command('confirm').description('resume the removals'), 'operator', 'manage')
+  const command = withAnswer(new Command('confirm').description('resume the removals'), 'operator', 'decide')
   return withMembers(command, RemovalConfirmation, { for_minutes: '--for <time>' })
     .argument('<service>', 'the name of the push service')
     .addHelpText('after', '\nExample:\n  bellwire removals confirm fcm --for 4h\n')
     .action(async (service: string, { for_minutes, ...options }: Addressed & { readonly for_minutes?: number }) => {
       const body = { service, for_minutes }
-      const answer = await callSide('operator', options, 'manage', 'POST /admin/devices/removals/confirm', { body })
+      const answer = await callSide('operator', options, 'decide', 'POST /admin/devices/removals/confirm', { body })
       print(
         options,
         answer,

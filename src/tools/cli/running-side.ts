@@ -29,7 +29,7 @@ type NameOf<Called extends Side> = Called extends SideName ? Called : SideName
 const keysOf = { platform: 'platform.keys', operator: 'operator.admin_keys', server: 'its configuration' } as const
 
 const phraseScopes = (scopes: readonly Scope[]): string =>
-  `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(' and ')}`
+  `${scopes.length > 1 ? 'scopes' : 'scope'} ${scopes.join(', ').replace(/, (?=\w+$)/, ' and ')}`
 
 /** Adds the options --url, --key, --key-file, --config and --patience. */
 export function withAddress(command: Command, side: Side, scopes: readonly Scope[], patience = '10s'): Command {
@@ -104,7 +104,7 @@ export async function runningSide(
   if (key === undefined && !found)
     throw new CliError(
       exit.usage,
-      `no key of ${keysOf[side]} has ${scopes.length > 1 ? 'both' : 'the'} ${phraseScopes(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
+      `no key of ${keysOf[side]} has the ${phraseScopes(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
     )
   // All commands call /admin.
   return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string), proxy }

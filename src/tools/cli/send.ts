@@ -17,7 +17,7 @@ interface SendOptions extends Addressed {
 }
 
 export function command(): Command {
-  return withAddress(new Command(), 'platform', ['enqueue', 'read'], '2min')
+  return withAddress(new Command(), 'platform', ['enqueue', 'counts'], '2min')
     .requiredOption('-f, --file <file>', 'activity request records, one per line (NDJSON); - reads standard input')
     .addOption(new Option('--channel <channel>', 'the channel').choices(['push', 'site']).default('push'))
     .option('--out <file>', 'write line, id, outcome and identifier of each record to this file, as NDJSON')
@@ -49,7 +49,7 @@ async function send(options: SendOptions): Promise<number> {
   const summary = await withSide(
     'platform',
     options,
-    ['enqueue', 'read'],
+    ['enqueue', 'counts'],
     (client, signal) => sendFile({ ...options, ...input, timeoutMs: options.timeout, client, signal, progress }),
     {
       progress,

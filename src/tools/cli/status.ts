@@ -2,6 +2,7 @@
 
 import { Command, Option } from 'commander'
 import type { Static } from 'typebox'
+import type { Scope } from '../../base/http/access.ts'
 import { ConversionCounts, ConversionList } from '../../sides/admin/requests.ts'
 import type { AnswerOf } from './calls.ts'
 import type { Client } from './client.ts'
@@ -43,16 +44,16 @@ Examples:
 `
 
 /** A command with the options that select messages. */
-const withSelection = (name: string): Command =>
-  withAnswer(new Command(name), 'platform', 'read').option('--csv', 'print the answer as CSV')
+const withSelection = (name: string, scope: Scope): Command =>
+  withAnswer(new Command(name), 'platform', scope).option('--csv', 'print the answer as CSV')
 
 type CountOptions = Addressed & Static<typeof ConversionCounts> & { readonly csv?: true }
 
 function countCommand(): Command {
-  return withMembers(withSelection('count'), ConversionCounts, countFlags)
+  return withMembers(withSelection('count', 'counts'), ConversionCounts, countFlags)
     .description('count the messages of each activity (the default)')
     .action((options: CountOptions) =>
-      withSide('platform', options, ['read'], async (client) => {
+      withSide('platform', options, ['counts'], async (client) => {
         const query = membersOf(options, countFlags)
         if (options.csv) return client.download('GET /admin/conversions.csv', { query }, createTextWriter())
         const answer = await client.call('GET /admin/conversions', { query })
@@ -65,7 +66,7 @@ type ListOptions = Addressed &
   Static<typeof ConversionList> & { readonly csv?: true; readonly limit: number; readonly after?: string }
 
 function listCommand(): Command {
-  return withMembers(withSelection('list'), ConversionList, listFlags)
+  return withMembers(withSelection('list', 'read'), ConversionList, listFlags)
     .description('list the messages that have a delivery status; JSON and CSV include the meta')
     .addOption(
       new Option('--limit <count>', 'the most messages; CSV has no limit')

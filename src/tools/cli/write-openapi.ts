@@ -47,7 +47,7 @@ export async function openApiDocuments(): Promise<Readonly<Record<'operator' | '
     platform: await documentOf(
       createPlatform({
         store,
-        keys: [{ name: 'backend', key: secret, scopes: ['read'] }],
+        keys: [{ name: 'backend', key: secret, scopes: ['counts', 'read'] }],
         lanes: [
           { brand: '1', channel: 'push', mode: 'batch', provider, status: { secrets: [`whsec_${btoa(secret)}`] } },
           { brand: '1', channel: 'site', mode: 'batch', provider: 'own' },

@@ -34,7 +34,11 @@ export async function startServers(origins: readonly string[]): Promise<Servers>
   }
   try {
     const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [id] }))
-    const admin = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage', 'tokens'] as const }
+    const admin = {
+      name: 'demo',
+      key: key(),
+      scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes', 'tokens'] as const,
+    }
     const { standIns, services, judgeDevice } = await startPushServices()
     undo.push(() => standIns.close())
     const operator = createOperator({
@@ -52,7 +56,7 @@ export async function startServers(origins: readonly string[]): Promise<Servers>
     const operatorHttp = await listen('operator', chain(operator.handler, operator.admin.handler))
     undo.push(() => operatorHttp.close(500))
 
-    const crm = { name: 'demo', key: key(), scopes: ['enqueue', 'read', 'manage'] as const }
+    const crm = { name: 'demo', key: key(), scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] as const }
     const platform = createPlatform({
       store: `sqlite:${join(folder, 'platform.db')}`,
       keys: [crm],

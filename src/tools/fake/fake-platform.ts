@@ -72,7 +72,14 @@ export async function startFakePlatform(options: FakePlatformOptions): Promise<F
   const provider = operatorApi({ url: new URL(operator.url).origin, apiKey: sending.key, connect })
   const platform = createPlatform({
     store: 'sqlite::memory:',
-    keys: [{ name: 'operator', key, scopes: ['devices', 'enqueue', 'read', 'manage'], brands: [brand] }],
+    keys: [
+      {
+        name: 'operator',
+        key,
+        scopes: ['devices', 'enqueue', 'counts', 'read', 'decide', 'attributes'],
+        brands: [brand],
+      },
+    ],
     lanes: channels.map((channel) => ({ brand, channel, mode, max, spanMs, timeoutMs, retry, provider })),
     deviceLinks: consumersOf(options).map((consumer) => ({
       consumer: recordingConsumer(consumer, brand, recorder),

@@ -118,12 +118,12 @@ export const wrongFiles: Readonly<Record<string, WrongFile>> = {
   // Settings that contradict each other.
   'two keys with one name': {
     file: operator(
-      '  admin_keys:\n    - {name: a, key: admin-key-0000000000001, scopes: [read]}\n    - {name: a, key: admin-key-0000000000002, scopes: [read]}',
+      '  admin_keys:\n    - {name: a, key: admin-key-0000000000001, scopes: [counts, read]}\n    - {name: a, key: admin-key-0000000000002, scopes: [counts, read]}',
     ),
   },
   'one key twice': {
     file: operator(
-      '  admin_keys:\n    - {name: a, key: admin-key-0000000000001, scopes: [read]}\n    - {name: b, key: admin-key-0000000000001, scopes: [read]}',
+      '  admin_keys:\n    - {name: a, key: admin-key-0000000000001, scopes: [counts, read]}\n    - {name: b, key: admin-key-0000000000001, scopes: [counts, read]}',
     ),
   },
   'a brand and channel with two lanes': { file: lane(`    - {brand: 1, channel: push, to: ${to}}`) },
@@ -208,7 +208,7 @@ export const wrongFiles: Readonly<Record<string, WrongFile>> = {
     file: operator('  host: 0.0.0.0\n  admin: {port: 7101}').replace('operator-key', 'example-operator-key'),
   },
   'one key for two purposes': {
-    file: operator('  admin_keys: [{name: a, key: operator-key-000000000001, scopes: [read]}]'),
+    file: operator('  admin_keys: [{name: a, key: operator-key-000000000001, scopes: [counts, read]}]'),
   },
 
   // The environment.

@@ -120,7 +120,12 @@ onSqlite('many lines in arbitrary chunks, with one line that is too long', async
 })
 
 test('the attributes of one user are changed and read; invalid requests are refused with a remedy', async (t) => {
-  const bound = { name: 'bound', key: 'the-key-of-brand-2-alone', scopes: ['read', 'manage'], brands: ['2'] } as const
+  const bound = {
+    name: 'bound',
+    key: 'the-key-of-brand-2-alone',
+    scopes: ['counts', 'read', 'decide', 'attributes'],
+    brands: ['2'],
+  } as const
   const { url } = await startPlatform(t, { lanes: [], keys: [adminKey, bound] })
   const path = `${url}/admin/attributes/1/${encodeURIComponent('a/b ü')}`
   const set = (await post(path, { blocked: true, updated_at: '2026-01-01T00:00:00Z' }, adminKey.key)).body

@@ -21,11 +21,11 @@ export async function addressesOf(options: SideOptions): Promise<readonly AskedS
   const sides = await calledSides(options)
   if (sides.length === 0 && otherUrl === undefined) throw new CliError(exit.usage, noSide)
   const addresses = await Promise.all(
-    sides.map(async (side) => ({ side, ...(await runningSide(side, addressed, ['read'])) })),
+    sides.map(async (side) => ({ side, ...(await runningSide(side, addressed, ['counts', 'read'])) })),
   )
   if (otherUrl === undefined) return addresses
   const other = { url: otherUrl, key: otherKey, keyFile: otherKeyFile }
-  return [...addresses, { side: 'server', ...(await runningSide('server', other, ['read'], 'other-')) }]
+  return [...addresses, { side: 'server', ...(await runningSide('server', other, ['counts', 'read'], 'other-')) }]
 }
 
 /** The clients of the sides that are asked. */
@@ -47,7 +47,10 @@ export async function withSides<T>(
   const clients = addresses.map(({ side, ...address }): Client => {
     const peer = {
       side,
-      key: side === 'server' ? 'its configuration with the scope read' : `${side} with the scope read`,
+      key:
+        side === 'server'
+          ? 'its configuration with the scopes counts and read'
+          : `${side} with the scopes counts and read`,
     }
     return createClient({ ...address, peer, patienceMs, signal, notify: (text) => console.error(text) })
   })

@@ -30,13 +30,13 @@ interface CorrectOptions extends Addressed {
 }
 
 export function correctCommand(): Command {
-  return withRun(withAnswer(new Command('correct'), 'platform', 'manage'))
+  return withRun(withAnswer(new Command('correct'), 'platform', 'decide'))
     .description("set the CRM's values to the operator's: block, exclude, deactivate, withdraw consent")
     .option('--loosen', 'the opposite: unblock, include, activate, give consent')
     .option('--preview', 'only count the users')
     .option('--yes', 'do not ask for confirmation')
     .action((run: string, options: CorrectOptions) =>
-      withSide('platform', options, ['manage'], async (client) => {
+      withSide('platform', options, ['decide'], async (client) => {
         const what = options.loosen ? 'loosen' : 'tighten'
         const correct = (more: RequestOf<'platform', typeof correctRoute>['body']) =>
           client.call(correctRoute, { params: { run }, body: { what, ...more } })
@@ -56,14 +56,14 @@ type Correction = AnswerOf<'platform', typeof correctRoute>
 type Preview = Extract<Correction, { readonly count: number }>
 
 export function acknowledgeCommand(): Command {
-  return withRun(withAnswer(new Command('acknowledge'), 'platform', 'manage'))
+  return withRun(withAnswer(new Command('acknowledge'), 'platform', 'decide'))
     .description('acknowledge the result of a run')
     .action(async (run: string, options: Addressed) => {
       const request = { params: { run } }
       const answer = await callSide(
         'platform',
         options,
-        'manage',
+        'decide',
         'POST /admin/reconciliations/:run/acknowledge',
         request,
       )

@@ -60,7 +60,13 @@ function operatorOf({ fcm, apns, 'web-push': webPush }: StandIns, vapid: VapidKe
       admin: { host: '127.0.0.1', port: 7101 },
       store: 'sqlite:operator.db',
       keys: [{ name: 'platform', key: writtenKeys.platform, brands: [1, 2] }],
-      admin_keys: [{ name: 'service', key: writtenKeys.service, scopes: ['read', 'manage', 'devices', 'tokens'] }],
+      admin_keys: [
+        {
+          name: 'service',
+          key: writtenKeys.service,
+          scopes: ['counts', 'read', 'decide', 'attributes', 'devices', 'tokens'],
+        },
+      ],
       app: { secrets: ['stand-ins-secret-of-subscriber-tokens'] },
       suppression: 'none',
       push: {
