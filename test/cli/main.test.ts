@@ -26,6 +26,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'migrate',
     'config',
     'vapid',
+    'init',
   ]
   const [options, words] = await Promise.all([
     Promise.all(commands.map((command) => run(t, [command, '--help']))),

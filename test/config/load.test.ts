@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/sides/config/load.ts'
 import { printConfig, secretsOf } from '../../src/sides/config/print.ts'
 import { ConfigError, type Problem } from '../../src/sides/config/problem.ts'
 import type { Config } from '../../src/sides/config/table.ts'
+import { temporary } from '../support/sides.ts'
 
 const complete = `
 operator:
@@ -125,6 +126,20 @@ test('a variable that is not set is an error with its line: a placeholder never 
       (await refused(t, unset.replace('${OPERATOR_KEY}', wrong)))[0]?.description ?? '',
       /not followed by the name/,
     )
+})
+
+test('${file:PATH} takes the content of the file, relative to the configuration; a file without content is an error', async (t) => {
+  const folder = await temporary(t)
+  await writeFile(join(folder, 'key'), 'key-of-the-file-00000001\n')
+  await writeFile(join(folder, 'empty'), '\n')
+  const named = (path: string): string =>
+    complete.replace('operator-key-000000000001, brands', `"\${file:${path}}", brands`)
+  assert.equal((await load(t, named(join(folder, 'key')))).operator?.keys[0]?.key, 'key-of-the-file-00000001')
+  const [empty] = await refused(t, named(join(folder, 'empty')))
+  assert.match(empty?.description ?? '', /^the file .*empty is empty$/)
+  const [absent] = await refused(t, named('keys/absent'))
+  assert.equal(absent?.where, 'bellwire.yaml:5')
+  assert.match(absent.description, /^the file \/.*\/keys\/absent cannot be read: ENOENT/)
 })
 
 test('an unquoted ${NAME} in a list is one error, which says that it needs quotes', async (t) => {

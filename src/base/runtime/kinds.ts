@@ -6,7 +6,7 @@ import type { Leaf } from './setting.ts'
 
 type Description = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write' | 'asOption' | 'unit'>
 
-type Extras<T> = Pick<Leaf<T>, 'write' | 'ownApiKey' | 'outbound' | 'remedy' | 'secret' | 'asOption' | 'unit'>
+type Extras<T> = Pick<Leaf<T>, 'words' | 'write' | 'ownApiKey' | 'outbound' | 'remedy' | 'secret' | 'asOption' | 'unit'>
 
 export function kind<T, const E extends Extras<T> = object>(expected: string, parse: Leaf<T>['parse'], extras?: E) {
   return <const O extends Description>(info: O): Leaf<T> & E & O =>
@@ -124,7 +124,7 @@ export function integer<const O extends Description>(from: number, to: number, i
 
 export function oneOf<const W extends readonly string[], const O extends Description>(words: W, info: O) {
   const parse = (text: string): W[number] | undefined => words.find((word) => word === text)
-  return kind<W[number]>(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`, parse)(info)
+  return kind<W[number]>(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`, parse, { words })(info)
 }
 
 /** A duration in milliseconds, written with its unit: a number alone would be ambiguous. */

@@ -24,6 +24,8 @@ export interface Leaf<T> extends Named {
   /** Formats the value as it is written in YAML; absent: the value itself. */
   write?(value: T): string
   readonly help: string
+  /** All values, if they are words. */
+  readonly words?: readonly string[]
   /** The default, as it is written in YAML. */
   readonly default?: string
   readonly optional?: true

@@ -13,7 +13,7 @@ const mostAliases = 100
  *
  * @param name the source in error messages: 'bellwire.yaml' becomes 'bellwire.yaml:12'
  * @param lines false: error messages name the source without a line number
- * @param env the variables that `${NAME}` in a text stands for; by default such a text is literal
+ * @param env the variables that `${NAME}` in a text stands for, beside `${file:PATH}`; by default such a text is literal
  */
 export function readYaml(
   source: string,
@@ -42,7 +42,7 @@ export function readYaml(
   }
   const substitute = (text: string, { where }: Origin): string => {
     if (!env) return text
-    const substituted = substituteVariables(text, env)
+    const substituted = substituteVariables(text, env, base)
     for (const problem of substituted.problems) problems.push({ path: '', where, ...problem })
     return substituted.text
   }

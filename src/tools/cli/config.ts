@@ -1,10 +1,18 @@
 import { Command } from 'commander'
+import { configSchema } from '../../sides/config/config-schema.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import { printConfig, redacted } from '../../sides/config/print.ts'
 import { ConfigError } from '../../sides/config/problem.ts'
 import type { Config } from '../../sides/config/table.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
+
+interface Options {
+  readonly config?: string
+  readonly check?: true
+  readonly json?: true
+  readonly schema?: true
+}
 
 export function command(): Command {
   return withConfig(new Command())
@@ -14,11 +22,13 @@ export function command(): Command {
       'print the effective configuration, with defaults and environment, without secrets (the default)',
     )
     .option('--json', 'print JSON')
+    .option('--schema', 'print the JSON Schema of the file, for editors')
     .addHelpText(
       'after',
-      '\nExamples:\n  bellwire config --check\n  BELLWIRE_OPERATOR_PORT=8080 bellwire config --print\n',
+      '\nExamples:\n  bellwire config --check\n  BELLWIRE_OPERATOR_PORT=8080 bellwire config --print\n  bellwire config --schema > bellwire.schema.json\n',
     )
-    .action(async ({ config: file, check, json }: { config?: string; check?: true; json?: true }) => {
+    .action(async ({ config: file, check, json, schema }: Options) => {
+      if (schema) return console.log(JSON.stringify(configSchema()))
       const config = await loadConfig(file)
       if (!config.operator && !config.platform)
         throw new CliError(
@@ -36,7 +46,7 @@ export function command(): Command {
  *
  * @throws ConfigError with the problems of both sides
  */
-async function composeAll({ operator, platform }: Config): Promise<void> {
+export async function composeAll({ operator, platform }: Config): Promise<void> {
   const { operatorOptions, platformOptions } = await import('../../sides/config/compose/compose.ts')
   const composed = await Promise.allSettled([
     operator && operatorOptions(operator),

@@ -7,6 +7,7 @@ import { version } from './version.ts'
 // Only the requested command is loaded, so that `bellwire send` does not load a database driver.
 const commands: readonly [name: string, help: string, load: () => Promise<{ command(): Command }>][] = [
   ['demo', 'run both sides locally, with sample traffic and a web page', () => import('./demo.ts')],
+  ['init', 'write a configuration with fresh keys', () => import('./init.ts')],
   ['operator', 'run the API that an operator hosts', () => import('./operator.ts')],
   ['platform', 'run the engine that calls operators', () => import('./platform.ts')],
   [

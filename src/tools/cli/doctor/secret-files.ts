@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { readableByAll } from '../../../base/runtime/readable-by-all.ts'
 import { secretFilesOf } from '../../../sides/config/environment.ts'
 import { leavesOf } from '../../../sides/config/leaves.ts'
 import { configFile } from '../../../sides/config/load.ts'
 import { secretsOf } from '../../../sides/config/print.ts'
+import { filesOf } from '../../../sides/config/substitute-variables.ts'
 import { type Config, table } from '../../../sides/config/table.ts'
 import type { Part } from './part.ts'
 
@@ -17,7 +19,9 @@ export function secretFiles(file: string | undefined, config: Config, env: NodeJ
         ...leavesOf(table, config).flatMap(({ leaf, value }) => (leaf.secretFile ? [String(value)] : [])),
       ]
       const main = configFile(file, env)
-      if (await containsAny(main, secretsOf(config))) files.unshift(main)
+      const text = await readFile(main, 'utf8').catch(() => '')
+      files.push(...filesOf(text, dirname(main)))
+      if (secretsOf(config).some((secret) => text.includes(secret))) files.unshift(main)
       const exposed: string[] = []
       for (const path of new Set(files)) if (await readableByAll(path)) exposed.push(path)
       return exposed.map((path) => ({
@@ -28,9 +32,4 @@ export function secretFiles(file: string | undefined, config: Config, env: NodeJ
       }))
     },
   }
-}
-
-async function containsAny(file: string, secrets: readonly string[]): Promise<boolean> {
-  const text = await readFile(file, 'utf8').catch(() => '')
-  return secrets.some((secret) => text.includes(secret))
 }

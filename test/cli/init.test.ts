@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { loadConfig } from '../../src/sides/config/load.ts'
+import { temporary } from '../support/sides.ts'
+import { run } from './bellwire.ts'
+
+test('init writes a valid configuration of each side, with fresh keys that only the owner can read', async (t) => {
+  const folder = await temporary(t)
+  const [operator, platform] = [join(folder, 'operator'), join(folder, 'platform')]
+  const users = join(import.meta.dirname, '../../examples/users.csv')
+  const first = await run(t, ['init', 'operator', '--dir', operator, '--brands', '1,2', '--users', users])
+  assert.equal(first.code, 0, first.err)
+  assert.match(first.out, /The configuration is valid\.\n\n {2}bellwire operator --config /)
+  const key = join(operator, 'keys/platform')
+  assert.equal((await stat(key)).mode & 0o777, 0o600)
+  const second = await run(t, ['init', 'platform', '--dir', platform, '--operator-key-file', key])
+  assert.equal(second.code, 0, second.err)
+  const config = await loadConfig(join(operator, 'bellwire.yaml'), {})
+  assert.deepEqual(config.operator?.keys[0]?.brands, ['1', '2'])
+  const [lane] = (await loadConfig(join(platform, 'bellwire.yaml'), {})).platform?.lanes ?? []
+  assert.equal(lane?.to.is === 'operator-api' && lane.to.apiKey, config.operator.keys[0].key)
+  assert.ok(!(await readFile(join(operator, 'bellwire.yaml'), 'utf8')).includes(config.operator.keys[0].key))
+})
+
+test('init replaces no file, and an answer that is not valid writes none', async (t) => {
+  const folder = await temporary(t)
+  const wrong = await run(t, ['init', 'operator', '--dir', folder, '--brands', 'one'])
+  assert.deepEqual([wrong.code, /"one" is no valid answer/.test(wrong.err)], [2, true])
+  assert.equal((await run(t, ['init', 'operator', '--dir', folder, '--push', 'recording'])).code, 0)
+  const written = await readFile(join(folder, 'keys/platform'), 'utf8')
+  const again = await run(t, ['init', 'operator', '--dir', folder])
+  assert.deepEqual([again.code, /exists: nothing was written/.test(again.err)], [2, true])
+  assert.equal(await readFile(join(folder, 'keys/platform'), 'utf8'), written)
+})
