@@ -21,14 +21,15 @@ const allowedImports: Record<string, readonly string[]> = {
   contract: [],
   http: ['runtime', 'contract'],
   store: ['runtime'],
-  queue: ['store', 'runtime', 'contract'],
+  people: ['store', 'runtime', 'contract'],
+  queue: ['people', 'store', 'runtime', 'contract'],
   brands: ['queue', 'store', 'runtime'],
   attributes: ['http-client', 'store', 'runtime', 'contract'],
   brokers: ['queue', 'store', 'runtime', 'contract'],
-  inbox: ['store', 'http', 'runtime', 'contract', 'providers:types'],
-  status: ['settings', 'providers', 'http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
-  devices: ['http-client', 'brokers', 'queue', 'store', 'http', 'runtime', 'contract'],
-  conversions: ['http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
+  inbox: ['people', 'store', 'http', 'runtime', 'contract', 'providers:types'],
+  status: ['people', 'settings', 'providers', 'http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
+  devices: ['people', 'http-client', 'brokers', 'queue', 'store', 'http', 'runtime', 'contract'],
+  conversions: ['people', 'http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
   http2: ['runtime'],
   'http-client': ['http2:types', 'runtime', 'contract'],
   providers: ['http-client', 'devices:types', 'http2', 'store', 'runtime', 'contract'],
@@ -36,9 +37,10 @@ const allowedImports: Record<string, readonly string[]> = {
   settings: ['providers', 'attributes', 'devices:types', 'http', 'runtime', 'contract'],
   'stand-ins': ['http', 'runtime', 'contract'],
   checker: ['runtime', 'contract'],
-  delivery: ['providers', 'devices', 'inbox', 'attributes', 'store', 'http', 'runtime', 'contract'],
-  reconcile: ['http-client', 'attributes:types', 'store', 'http', 'runtime', 'contract'],
+  delivery: ['people', 'providers', 'devices', 'inbox', 'attributes', 'store', 'http', 'runtime', 'contract'],
+  reconcile: ['people', 'http-client', 'attributes:types', 'store', 'http', 'runtime', 'contract'],
   admin: [
+    'people',
     'reconcile',
     'conversions',
     'status',
@@ -54,6 +56,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   operator: [
+    'people',
     'settings',
     'admin',
     'brands',
@@ -70,6 +73,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   platform: [
+    'people',
     'settings',
     'admin',
     'brands',
@@ -233,7 +237,18 @@ test('no product code speaks HTTP/2 to a peer, except the client of our own', ()
 })
 
 /** The commands that only call a running side. */
-const clients = ['attributes', 'cancel', 'devices', 'erase', 'explain', 'failed', 'lanes', 'pause', 'reconcile']
+const clients = [
+  'attributes',
+  'cancel',
+  'devices',
+  'erase',
+  'explain',
+  'failed',
+  'lanes',
+  'pause',
+  'person',
+  'reconcile',
+]
   .concat('removals', 'send', 'status')
   .map((name) => `tools/cli/${name}.ts`)
 

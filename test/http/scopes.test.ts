@@ -28,7 +28,7 @@ const onBothSides = {
     'POST /admin/lanes/settings',
     'POST /admin/lanes/settings/reset',
   ],
-  people: ['POST /admin/messages/erase'],
+  people: ['POST /admin/messages/erase', 'GET /admin/people/{brand}/{user}'],
   tokens: ['POST /admin/subscriber-tokens'],
 } as const
 

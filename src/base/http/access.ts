@@ -8,7 +8,7 @@ export const allScopes = [
   'decide', // pause, cancel, replay, dismiss and correct, with the previews of these acts
   'attributes', // import and change the attributes of users
   'lift', // with `attributes` or `decide`: end a block or an exclusion
-  'people', // erase the data of a person
+  'people', // export and erase the data of a person
   'devices', // link and unlink
   'tokens', // create subscriber tokens, and so act for every user of the brands of the key
 ] as const

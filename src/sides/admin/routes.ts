@@ -2,6 +2,7 @@
 
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { Scope } from '../../base/http/access.ts'
+import type { PersonParts } from '../../base/people/person-data.ts'
 import type { LaneService, Queue } from '../../base/queue/queue.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { MessageCount } from '../../subjects/delivery/message-counts.ts'
@@ -22,6 +23,7 @@ import { failedRoutes } from './failed.ts'
 import { laneRoutes } from './lanes.ts'
 import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
+import { peopleRoutes } from './people.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
 import type { AdminHandler } from './route.ts'
@@ -38,6 +40,8 @@ interface SharedParts {
   readonly tokenSecret: string | undefined
   /** The brands whose users have subscriber tokens. */
   readonly appBrands: readonly string[]
+  /** The parts of the store of a brand. Undefined: this side has no such brand. */
+  readonly personPartsOf: (brand: string) => PersonParts | undefined
 }
 
 export interface OperatorParts extends SharedParts {
@@ -79,6 +83,7 @@ export function operatorRoutes(parts: OperatorParts) {
     route('GET', '/admin/messages', 'read', messages.find),
     route('POST', '/admin/messages/erase', 'people', messages.erase),
     route('GET', '/admin/messages/:ref', 'read', messages.show),
+    ...peopleIn('operator', parts),
     ...removalsIn(parts),
     ...devicesIn(() => parts.registry),
     route('POST', '/admin/devices/link', 'devices', changes.link),
@@ -110,6 +115,7 @@ export function platformRoutes(parts: PlatformParts) {
     route('GET', '/admin/messages', 'read', messages.find),
     route('GET', '/admin/messages/:seq', 'read', messages.show),
     route('POST', '/admin/messages/erase', 'people', messages.erase),
+    ...peopleIn('platform', parts),
     route('GET', '/admin/conversions', 'counts', counts.count),
     route('GET', '/admin/conversions.csv', 'counts', counts.exportCounts),
     route('GET', '/admin/conversions/messages', 'read', conversions.list),
@@ -129,6 +135,11 @@ export function platformRoutes(parts: PlatformParts) {
     route('POST', '/admin/reconciliations/:run/acknowledge', 'decide', runs.acknowledge),
     route('POST', '/admin/reconciliations/:run/correct', 'decide', runs.correct),
   ]
+}
+
+function peopleIn(side: 'operator' | 'platform', { personPartsOf }: SharedParts) {
+  const people = peopleRoutes(side, personPartsOf)
+  return [route('GET', '/admin/people/:brand/:user', 'people', people.exportPerson)]
 }
 
 function removalsIn({ removals }: SharedParts) {

@@ -29,6 +29,7 @@ import { operatorRoutes } from '../admin/routes.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { appPerMinute, deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import { operatorPersonParts } from './people.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
@@ -184,6 +185,8 @@ async function composeOn(
     countMessages: () => database.read(op(countMessages, [[]])),
     tokenSecret: options.app?.secrets[0],
     appBrands: allBrands,
+    personPartsOf: (brand) =>
+      allBrands.includes(brand) ? operatorPersonParts.map((part) => ({ database, part })) : undefined,
   })
   registerAdmin(adminApp, options.adminKeys ?? [], admin)
   const appApi = options.app

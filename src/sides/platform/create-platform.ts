@@ -41,6 +41,7 @@ import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts
 import type { OwnDelivery } from './own-delivery.ts'
 import { createOwnDelivery } from './own-delivery.ts'
 import { createOwnStatuses } from './own-statuses.ts'
+import { personPartsOf } from './people.ts'
 import { openStores } from './stores.ts'
 
 export type Platform = Service
@@ -139,6 +140,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     app: options.own?.app !== undefined,
     tokenSecret: options.own?.app?.secrets[0],
     appBrands: ownBrands,
+    personPartsOf: (brand) => personPartsOf(stores.of(brand)),
   })
   registerAdmin(adminApp, options.keys, admin)
   deviceIntegrationRoutes(app, {

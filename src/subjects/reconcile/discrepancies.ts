@@ -30,6 +30,8 @@ export const discrepancyMigrations: readonly Migration[] = [
         user_id ${key} not null, direction text not null, severity text not null, crm_at bigint, correction text,
         primary key (brand, run, n)
       )`,
+      // The brand is last: see devices_user in devices/tables.ts.
+      'create index discrepancies_user on discrepancies (user_id, brand)',
     ],
     brandTables: [{ table: 'discrepancies', brand: 'brand' }],
   },
@@ -122,3 +124,12 @@ export async function* readAllDiscrepancies(
 }
 
 const pageRows = 2_000
+
+/** The discrepancies about one user, of all runs. */
+export const selectOfPerson = statement<Discrepancy>({
+  name: 'discrepancies_of_person',
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select d.brand, d.run, d.n, d.field, d.user_id, d.direction, d.severity, d.crm_at, d.correction
+    from ${rows} r join discrepancies d on d.user_id = r.user_id and d.brand = r.brand order by d.run, d.n`,
+})

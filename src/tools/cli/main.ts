@@ -46,6 +46,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ],
   ['reconcile', "compare an operator's list with the CRM and report discrepancies", () => import('./reconcile.ts')],
   ['attributes', "import users' attributes into the platform's CRM", () => import('./attributes.ts')],
+  ['person', "export a user's data", () => import('./person.ts')],
   ['erase', "erase the texts of one user's messages", () => import('./erase.ts')],
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],

@@ -1,0 +1,135 @@
+// A person's items in the lanes of a brand: messages, events of devices, statuses, and parked records.
+
+import type { IdentifiedPart, Person, PersonPart, PersonTable } from '../people/person-data.ts'
+import type { Database } from '../store/database.ts'
+import { op, statement } from '../store/statement.ts'
+import { findItems } from './find-items.ts'
+import type { LaneRef } from './find-refs.ts'
+import { readIdentifiers } from './identifiers.ts'
+import { readAttempts } from './lane/attempts.ts'
+
+const itemTables: readonly PersonTable[] = [
+  {
+    table: 'items',
+    digest: ['key'],
+    emptied: ['text', 'traceparent', 'user_id'],
+    impersonal: ['seq', 'lane', 'enqueued_at', 'token', 'expires_at', 'transactional'],
+  },
+  { table: 'failed', deleted: true },
+  { table: 'attempts', deleted: true },
+  {
+    table: 'identifiers',
+    kept: { ref: 'a late status must find that its message was erased' },
+    impersonal: ['seq', 'lane', 'replayed_at'],
+  },
+  // A failed item has a run of its own; the error of a run may quote the text.
+  { table: 'settled', emptied: ['detail'], impersonal: ['lane', 'first', 'last', 'state', 'at'] },
+]
+
+interface ItemRow {
+  readonly seq: number
+  readonly text: string
+  readonly traceparent: string | null
+  readonly expires_at: number | null
+  readonly transactional: number | null
+  readonly failed_state: number | null
+  readonly decision: string | null
+  readonly decided_by: string | null
+  readonly decided_at: number | null
+}
+
+const selectContents = statement<ItemRow>({
+  name: 'select_items_of_person',
+  columns: { seq: 'bigint' },
+  text: (rows) => `
+    select i.seq, i.text, i.traceparent, i.expires_at, i.transactional, f.state as failed_state, f.decision, f.decided_by, f.decided_at
+    from ${rows} r cross join items i left join failed f on f.seq = i.seq where i.seq = r.seq`,
+})
+
+const selectLanes = statement<{ lane: string }>({
+  name: 'lanes_of_brand',
+  columns: { brand: 'text' },
+  text: (rows) => `
+    select distinct c.scope as lane from ${rows} r join lane_counts c on c.scope >= r.brand || '/' and c.scope < r.brand || '0'
+    order by c.scope`,
+})
+
+/** All lanes of the brand that ever had an item: also those of links, of statuses and of parked records. */
+export const readLanesOf = async (database: Database, { brand }: Pick<Person, 'brand'>): Promise<readonly string[]> =>
+  (await database.read(op(selectLanes, [[brand]]))).map(({ lane }) => lane)
+
+const pageItems = 200
+
+/** @param more found by the identifiers of the items */
+export const queuePersonParts = (more: readonly IdentifiedPart<LaneRef>[] = []): readonly PersonPart[] => [
+  { name: 'items', tables: [...itemTables, ...more.flatMap(({ tables }) => tables)], read: readItems(more) },
+  {
+    name: 'cancellations',
+    tables: [
+      {
+        table: 'cancellations',
+        digest: ['user_id'],
+        impersonal: [
+          'id',
+          'lane',
+          'activity',
+          'action',
+          'enqueued_after',
+          'enqueued_before',
+          'last_seq',
+          'cancelled_by',
+        ].concat(['reason', 'at', 'cancelled', 'done_at']),
+      },
+    ],
+    async *read(database, { brand, userId }) {
+      yield await database.read(op(selectCancellations, [[brand, userId]]))
+    },
+  },
+]
+
+const readItems = (more: readonly IdentifiedPart<LaneRef>[]): PersonPart['read'] =>
+  async function* (database, person) {
+    const lanes = await readLanesOf(database, person)
+    for (let before = Number.MAX_SAFE_INTEGER; lanes.length > 0; ) {
+      const found = await findItems(database, { lanes, userId: person.userId, before, limit: pageItems })
+      const last = found.at(-1)
+      if (!last) return
+      before = last.seq
+      const seqs = found.map(({ seq }) => seq)
+      const [contents, attempts, identifiers] = await Promise.all([
+        database.read(
+          op(
+            selectContents,
+            seqs.map((seq) => [seq]),
+          ),
+        ),
+        readAttempts(database, seqs),
+        readIdentifiers(database, seqs),
+      ])
+      const contentOf = new Map(contents.map((row) => [row.seq, row]))
+      const pages: object[] = []
+      for (const { earlierRefs: _, history: __, ...item } of found) {
+        const refs = identifiers.get(item.seq) ?? []
+        const ids = refs.map(({ ref }) => ({ lane: item.lane, ref }))
+        const identified = await Promise.all(more.map(async (each) => [each.name, await each.read(database, ids)]))
+        pages.push({
+          ...item,
+          ...contentOf.get(item.seq),
+          identifiers: refs,
+          attempts: attempts.get(item.seq) ?? [],
+          ...Object.fromEntries(identified),
+        })
+      }
+      yield pages
+    }
+  }
+
+// Few rows: people write them.
+const selectCancellations = statement<{ id: string; lane: string; at: number; cancelled_by: string; reason: string }>({
+  name: 'cancellations_of_person',
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select c.id, c.lane, c.user_id, c.activity, c.action, c.at, c.cancelled_by, c.reason from ${rows} r
+    join cancellations c on c.lane >= r.brand || '/' and c.lane < r.brand || '0' and c.user_id = r.user_id
+    order by c.at, c.id, c.lane`,
+})

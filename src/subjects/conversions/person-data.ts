@@ -1,0 +1,25 @@
+// The statuses that operators reported for a person's messages, with their meta.
+
+import type { IdentifiedPart } from '../../base/people/person-data.ts'
+import type { LaneRef } from '../../base/queue/find-refs.ts'
+import { op } from '../../base/store/statement.ts'
+import { selectReported } from './tables.ts'
+
+export const conversionPersonPart: IdentifiedPart<LaneRef> = {
+  name: 'statuses',
+  tables: [
+    {
+      table: 'reported_statuses',
+      emptied: ['meta'],
+      kept: { status: 'the counts of conversions' },
+      impersonal: ['lane', 'ref', 'at', 'received_at'],
+    },
+  ],
+  read: (database, ids) =>
+    database.read(
+      op(
+        selectReported,
+        ids.map(({ lane, ref }) => [lane, ref]),
+      ),
+    ),
+}

@@ -1,0 +1,33 @@
+// A person's notifications in the inbox, with their marks.
+
+import type { PersonPart } from '../../base/people/person-data.ts'
+import { op, statement } from '../../base/store/statement.ts'
+import { markColumns, type Row } from './store.ts'
+
+const pageRows = 500
+
+export const inboxPersonPart: PersonPart = {
+  name: 'inbox',
+  tables: [
+    { table: 'inbox', deleted: true },
+    { table: 'inbox_users', deleted: true },
+  ],
+  async *read(database, { brand, userId }) {
+    for (let after = 0; ; ) {
+      const rows = await database.read(op(selectOfPerson, [[brand, userId, after, pageRows]]))
+      yield rows
+      if (rows.length < pageRows) return
+      after = rows.at(-1)?.seq as number
+    }
+  },
+}
+
+const selectOfPerson = statement<Row>({
+  name: 'inbox_of_person',
+  columns: { brand: 'text', user_id: 'text', after: 'bigint', most: 'bigint' },
+  text: (rows) => `
+    select i.brand, i.user_id, i.seq, i.ref, i.id, i.title, i.body, i.image_url, i.url, i.data, i.created_at, i.expires_at,
+      ${markColumns.map((column) => `i.${column}`).join(', ')}
+    from ${rows} r join inbox i on i.brand = r.brand and i.user_id = r.user_id and i.seq > r.after
+    order by i.seq limit (select max(m.most) from ${rows} m)`,
+})
