@@ -41,6 +41,21 @@ test('a look-up fails unless the answer has a list of ids for each field', async
   await assert.rejects(silent.among('1', ['1001'], ['blocked'], newLookUp(100)), /in time/)
 })
 
+test('the timestamp of an answer is the time of its data; one that cannot be read is an error', async (t) => {
+  const noted: number[] = []
+  const look = { ...newLookUp(), noteAsOf: (at: number) => void noted.push(at) }
+  for (const timestamp of [',"timestamp":"2026-01-31T10:00:00Z"', ''])
+    await (await source(t, (response) => response.end(`{"blocked":[]${timestamp}}`))).among(
+      '1',
+      ['1'],
+      ['blocked'],
+      look,
+    )
+  assert.deepEqual(noted, [Date.parse('2026-01-31T10:00:00Z')])
+  const wrong = await source(t, (response) => response.end('{"blocked":[],"timestamp":"yesterday"}'))
+  await assert.rejects(wrong.among('1', ['1'], ['blocked'], look), /a timestamp that is not a time/)
+})
+
 test('reading a list fails if it is truncated, has a wrong count or is not a list', async (t) => {
   const head = '{"timestamp":"2026-01-01T00:00:00Z"}\n'
   for (const [body, expected] of [

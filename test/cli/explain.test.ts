@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
+import { functionSource } from '../../src/subjects/attributes/function.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import type { Life } from '../../src/tools/cli/explain/steps.ts'
@@ -68,7 +69,8 @@ async function startBoth(t: TestContext) {
     device({ kind: 'fcm_token', token: 't-2' }),
     device({ kind: 'fcm_token', token: 't-3', userId: '1002' }),
   ])
-  const operator = await startOperator(t, { push: { devices: { source: devices, services: [service] } } })
+  const attributes = functionSource(['blocked', 'excluded'], () => [], 'players')
+  const operator = await startOperator(t, { attributes, push: { devices: { source: devices, services: [service] } } })
   const provider = operatorApi({ url: operator.url, apiKey: keys.one.key })
   const platform = await startPlatform(t, { lanes: [lane({ provider })] })
   await post(
@@ -126,7 +128,11 @@ test('the life of a message on both sides has every step in order of time, and n
   assert.equal(text.code, 0, text.err)
   assert.match(text.out, /^Message +activity\.id 7 to user 1001, brand 1, push\nActivity +7, action 9\nIdentifier +/)
   assert.match(text.out, /\nPlatform +successful after 2 attempts, number 1 in lane 1\/push\n/)
-  assert.match(text.out, /\nOperator +successful after 2 attempts\n\nTIME +SIDE +STEP +STATE +RULE +PROCESS +DETAILS\n/)
+  assert.match(
+    text.out,
+    /\nOperator +successful after 2 attempts\nPermission +nothing forbids it; blocked no, excluded no\n/,
+  )
+  assert.match(text.out, /\nChecked +in players, read at \S+Z\n\nTIME +SIDE +STEP +STATE +RULE +PROCESS +DETAILS\n/)
   assert.match(text.out, /\n\S+Z +operator +device 1 +fatal +503 +device \S+, fcm_token\n +error: away\n/)
   for (const out of [text.out, JSON.stringify(life)]) assert.ok(!out.includes(secret))
 })

@@ -127,7 +127,7 @@ test('every message is looked up again: neither a permission nor a refusal is ca
   const { source, lookUps } = recordingSource()
   const suppression = createSuppression(source, neverAborted)
   const [message] = messages(1) as [Message]
-  for (let i = 0; i < 3; i++) assert.equal(await suppression.checkMessage(message), undefined)
+  for (let i = 0; i < 3; i++) assert.equal((await suppression.checkMessage(message)).refusal, undefined)
   assert.equal(lookUps.length, 3)
 })
 
@@ -191,7 +191,7 @@ const messageTo = (userId: string, channel: Channel = 'push', activityId = '5', 
 
 /** The error of a message to this user, or 'sent'. */
 async function outcomeOf(message: Message, options?: SuppressionOptions, source = byName()): Promise<string> {
-  const outcome = await createSuppression(source, neverAborted, options).checkMessage(message)
+  const { refusal: outcome } = await createSuppression(source, neverAborted, options).checkMessage(message)
   return outcome ? `${outcome.category}: ${outcome.error}` : 'sent'
 }
 
@@ -225,9 +225,9 @@ test('a service message needs no consent, and only that one', async () => {
   for (const exempt of [{ activities: ['7'] }, { triggerHashes: ['login'] }]) {
     const suppression = createSuppression(byName(), neverAborted, { exempt })
     const campaign = messageTo('nobody')
-    assert.equal((await suppression.checkMessage(campaign))?.category, 'failed')
-    assert.equal(await suppression.checkMessage(messageTo('nobody', 'push', '7', 'login')), undefined)
-    assert.equal((await suppression.checkMessage(campaign))?.category, 'failed')
+    assert.equal((await suppression.checkMessage(campaign)).refusal?.category, 'failed')
+    assert.equal((await suppression.checkMessage(messageTo('nobody', 'push', '7', 'login'))).refusal, undefined)
+    assert.equal((await suppression.checkMessage(campaign)).refusal?.category, 'failed')
     assert.equal(await suppression.mayRead('1', 'nobody'), true, 'a service message in the inbox can be read')
     assert.equal(await suppression.mayRead('1', 'nobody blocked'), false)
   }

@@ -13,7 +13,7 @@ import type { Delivery } from '../../src/subjects/delivery/delivery.ts'
 import { countMessages } from '../../src/subjects/delivery/message-counts.ts'
 import { selectMessages } from '../../src/subjects/delivery/messages.ts'
 import { forgetMessages } from '../../src/subjects/delivery/retention.ts'
-import type { SendPath, SendPathOptions } from '../../src/subjects/delivery/send-path.ts'
+import type { SendPath } from '../../src/subjects/delivery/send-path.ts'
 import { guard } from '../../src/subjects/providers/guard.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import { pathTo } from '../support/send-path.ts'
@@ -29,7 +29,8 @@ async function open(t: TestContext, url: string): Promise<Database> {
   return database
 }
 
-function pathOf(database: Database, provider: Provider, check?: SendPathOptions['checkMessage']): SendPath {
+function pathOf(database: Database, provider: Provider, beforeSend?: () => Promise<undefined>): SendPath {
+  const check = beforeSend && (async () => (await beforeSend()) ?? {})
   return pathTo(database, guard(provider, { concurrency: 10, timeoutMs: 20_000 }), check)
 }
 

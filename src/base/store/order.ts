@@ -16,6 +16,7 @@ export const commitOrder: readonly string[] = [
   'settle_messages',
   'insert_refusals',
   'settle_late_successes',
+  'insert_permissions',
   'insert_device_sends',
   'touch_messages',
   // The division of lanes.

@@ -7,6 +7,11 @@ export interface LookUp {
   /** Epoch milliseconds. A later answer is ignored. */
   readonly deadline: number
   readonly signal: AbortSignal
+  /**
+   * To be called by a source that knows the time of its data, in epoch milliseconds by its own clock: each change before it is in the
+   * answer. It is stored with the messages that the answer decides. Of several times the oldest counts.
+   */
+  readonly noteAsOf?: (at: number) => void
 }
 
 /**

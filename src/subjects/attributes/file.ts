@@ -48,6 +48,7 @@ export async function fileSource(
 ): Promise<AttributeSource> {
   let seen: FileState = { version: '', writtenAt: new Date(0) }
   let last: UserList | undefined
+  let lastWrittenAt = 0
   let held: HeldList | undefined
   let watched = { version: '', since: 0 }
   let changingSince: number | undefined
@@ -73,7 +74,12 @@ export async function fileSource(
     const list = { ...next, fields: last?.fields ?? next.fields }
     const why = last && findShrinkage(last, list)
     held = why === undefined ? undefined : { list, why, confirmation: await confirmation() }
-    if (!held) last = list
+    if (!held) accept(list)
+  }
+
+  function accept(list: UserList): void {
+    last = list
+    lastWrittenAt = seen.writtenAt.getTime()
   }
 
   async function confirmation(): Promise<string | undefined> {
@@ -109,7 +115,7 @@ export async function fileSource(
     const now = await confirmation()
     if (now !== undefined && now !== before) {
       held = undefined
-      last = list
+      accept(list)
     } else if (clock.monotonic() - reportedAt >= reportEveryMs) {
       reportedAt = clock.monotonic()
       emit('suppression.held', { source: `file ${path}`, why, remedy: `if it is right: touch ${path}.confirmed` })
@@ -126,9 +132,10 @@ export async function fileSource(
   return {
     name: `file ${path}`,
     fields,
-    async among(brand, userIds, requested) {
+    async among(brand, userIds, requested, { noteAsOf }) {
       const list = await current()
       demandBrand(brand, list)
+      noteAsOf?.(lastWrittenAt)
       const next = held?.list ?? list
       return new Map(
         requested.map((field) => [

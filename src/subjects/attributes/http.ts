@@ -1,7 +1,8 @@
 // The operator's own HTTP endpoint for user attributes. One URL answers two requests:
 //
 //   POST {"brand":"1","fields":["blocked","excluded"],"users":["1001","1002"]}
-//     → {"blocked":[],"excluded":["1002"]}                     every requested field, and only requested users
+//     → {"blocked":[],"excluded":["1002"],"timestamp":"2026-11-21T10:00:00Z"}   every requested field, and only requested users;
+//       the timestamp may be absent: the time of the data, which is stored as proof with each message
 //   POST {"brand":"1","field":"excluded"}
 //     → NDJSON: {"timestamp":"2026-11-21T10:00:00Z"}, then one id per line ("1002"), then {"count":1}
 //
@@ -9,6 +10,7 @@
 
 import { type AddressOptions, type CallRequest, createCaller, type OpenAnswer } from '../../base/http-client/caller.ts'
 import { describeStatus } from '../../contract/describe-status.ts'
+import { readMoment } from '../../contract/moment.ts'
 import type { AttributeSource, Field, LookUp, Snapshot } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -33,13 +35,14 @@ export function httpSource(options: HttpOptions): AttributeSource {
   const caller = createCaller({ ...options, connections })
 
   async function among(brand: string, users: readonly string[], requested: readonly Field[], lookUp: LookUp) {
-    const { deadline, signal } = lookUp
+    const { deadline, signal, noteAsOf } = lookUp
     const request = { ...requestOf({ brand, fields: requested, users }), most: maxAnswerBytes, deadline, signal }
     const answered = await caller.call(request)
     if ('lost' in answered) throw answered.lost
     demand200(answered)
     if (answered.cut) throw new Error(`${url} sent an answer of more than ${maxAnswerBytes} bytes`)
-    const answer = parseJson(answered.body.toString(), url) as Partial<Record<Field, unknown>> | null
+    const answer = parseJson(answered.body.toString(), url) as Partial<Record<Field | 'timestamp', unknown>> | null
+    if (answer?.timestamp !== undefined) noteAsOf?.(timeOf(answer.timestamp, url))
     return new Map(requested.map((field) => [field, new Set(userIds(answer?.[field], field, url))]))
   }
 
@@ -86,6 +89,12 @@ const requestOf = (body: object): Pick<CallRequest, 'headers' | 'body'> => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 })
+
+function timeOf(timestamp: unknown, url: string): number {
+  const at = typeof timestamp === 'string' ? readMoment(timestamp) : undefined
+  if (at !== undefined) return at
+  throw new Error(`${url} answered a timestamp that is not a time such as 2026-11-21T10:00:00Z`)
+}
 
 function userIds(value: unknown, field: Field, url: string): readonly string[] {
   if (Array.isArray(value) && value.every((id) => typeof id === 'string')) return value

@@ -12,9 +12,9 @@ import { bindBrand } from './sql-text.ts'
 const connectMs = 5_000
 /** More concurrent look-ups would only wait inside the server. */
 const connections = 4
-/** The data of a standby is as old as the last transaction that it has replayed. */
+/** The data of a standby is as old as the last transaction that it has replayed. The statement begins before its snapshot is taken. */
 const serverClock =
-  'select case when pg_is_in_recovery() then pg_last_xact_replay_timestamp() else clock_timestamp() end'
+  'select case when pg_is_in_recovery() then pg_last_xact_replay_timestamp() else statement_timestamp() end'
 
 export interface Query {
   readonly field: Field
@@ -44,7 +44,7 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Age)
   const kinds = new Map<string, IdKind>()
 
   return {
-    // One query for all fields, so that all are answered from one snapshot.
+    // One query for all fields and the time of the data, so that all are answered from one snapshot. The time is its first row.
     async findUsers(brand: string, users: readonly string[], queries: readonly Query[], lookUp: LookUp) {
       const storable = users.filter((user) => !user.includes('\0') && user.isWellFormed())
       if (storable.length === 0 || queries.length === 0) return []
@@ -54,10 +54,13 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Age)
         for (const { field, text } of bound) if (!kinds.has(text)) kinds.set(text, await kindOf(run, field, text))
         const ids = bound.map(({ text }) => kinds.get(text) as IdKind)
         const query = `with ${bound.map(({ text }, n) => `q${n}(id) as (${text}\n)`).join(', ')}
+          select null as field, floor(extract(epoch from (${asOf}\n)::timestamptz) * 1000)::bigint::text as "user" union all
           ${bound.map(({ field }, n) => `select '${field}' as field, id::text as "user" from q${n} where ${ids[n]?.among(n + 1)}`).join(' union all ')}`
         const parameters = ids.map(({ fits }) => storable.filter(fits))
         try {
-          return (await run<Found>(query, parameters)).rows
+          const [age, ...found] = (await run<Found>(query, parameters)).rows
+          if (age && age.user !== null) lookUp.noteAsOf?.(Number(age.user))
+          return found
         } catch (error) {
           kinds.clear() // the type of a column may have changed
           throw error

@@ -36,6 +36,9 @@ export const messageMigrations: readonly Migration[] = [
          error text,
          call ${key},
          chunk bigint not null,
+         permission bigint,
+         permission_read_at bigint,
+         permission_as_of bigint,
          primary key (brand, key))${engine === 'sqlite' ? '' : ' with (fillfactor = 60)'}`,
       // Identifiers are unique across all brands, because the operator makes them. If the brand came first, PostgreSQL without
       // statistics might choose another index for a range of identifiers.
@@ -48,7 +51,7 @@ export const messageMigrations: readonly Migration[] = [
       {
         table: 'messages',
         brand: 'brand',
-        refersTo: { calls: 't.call', requests: 't.request' },
+        refersTo: { calls: 't.call', requests: 't.request', permissions: 't.permission' },
         inFlight: (row) => `${row}.state = 'in_flight'`,
       },
     ],
@@ -123,6 +126,11 @@ export const takeOverMessages = statement<{ ref: string; attempt: number }>({
     returning messages.ref as ref, messages.attempt as attempt`,
 })
 
+/** An attempt that ended before the check keeps the check of the attempt before. */
+const newPermission = `permission = coalesce(r.permission, messages.permission),
+      permission_read_at = coalesce(r.permission_read_at, messages.permission_read_at),
+      permission_as_of = case when r.permission is null then messages.permission_as_of else r.permission_as_of end`
+
 /**
  * Settles runs of messages: consecutive identifiers with the same outcome are one input row. It takes effect only if the owner
  * and the attempt have not changed since the claim.
@@ -140,10 +148,13 @@ export const settleMessages = statement({
     call: 'text',
     uncertain: 'bigint',
     updated_at: 'bigint',
+    permission: 'bigint',
+    permission_read_at: 'bigint',
+    permission_as_of: 'bigint',
   },
   text: (rows) => `
     update messages set state = r.state, rule = r.rule, error = r.error, call = r.call,
-      uncertain = messages.uncertain + r.uncertain, updated_at = r.updated_at
+      uncertain = messages.uncertain + r.uncertain, updated_at = r.updated_at, ${newPermission}
     from ${rows} r
     where messages.ref between r.first and r.last
       and messages.owner = r.owner and messages.attempt = r.attempt and messages.state = 'in_flight'`,
@@ -152,9 +163,17 @@ export const settleMessages = statement({
 /** A success replaces any other state: the message was delivered, even if another process has taken it over meanwhile. */
 export const settleLateSuccesses = statement({
   name: 'settle_late_successes',
-  columns: { ref: 'text', rule: 'text', call: 'text', updated_at: 'bigint' },
+  columns: {
+    ref: 'text',
+    rule: 'text',
+    call: 'text',
+    updated_at: 'bigint',
+    permission: 'bigint',
+    permission_read_at: 'bigint',
+    permission_as_of: 'bigint',
+  },
   text: (rows) => `
-    update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at
+    update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at, ${newPermission}
     from ${rows} r
     where messages.ref = r.ref and messages.state <> 'successful'`,
 })
@@ -180,10 +199,14 @@ export interface MessageRow extends ClaimedBefore {
   /** The place of the message's text in its request, in UTF-16 units. */
   readonly start_at: number
   readonly length: number
+  /** The check that decided (permission.ts). Null: no check took place. */
+  readonly permission: number | null
+  readonly permission_read_at: number | null
+  readonly permission_as_of: number | null
 }
 
 const columns = `m.brand, m.key, m.ref, m.user_id, m.state, m.attempt, m.uncertain, m.owner, m.rule, m.error, m.call,
-  m.updated_at, m.request, m.start_at, m.length`
+  m.updated_at, m.request, m.start_at, m.length, m.permission, m.permission_read_at, m.permission_as_of`
 
 const selectByRef = statement<MessageRow>({
   name: 'find_messages_by_ref',

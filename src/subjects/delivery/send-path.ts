@@ -14,6 +14,7 @@ import type { Message, Pause, Result, SendContext } from '../providers/provider.
 import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
 import { type ClaimMessages, createClaim } from './claim.ts'
 import type { Delivery, DeliveryContext } from './delivery.ts'
+import type { Permission } from './permission.ts'
 import { createReports } from './reports.ts'
 import { type Settled, type SettledOps, settle } from './settle.ts'
 import { createTextWatch } from './text-watch.ts'
@@ -21,14 +22,22 @@ import { createTextWatch } from './text-watch.ts'
 export interface SendPathOptions {
   readonly database: Database
   readonly delivery: Delivery
-  /** The outcome of a message that must not be sent, or undefined. Absent: every message may be sent. */
-  readonly checkMessage?: ((message: Message) => Promise<Failed | Fatal | undefined>) | undefined
+  /** Absent: every message may be sent. */
+  readonly checkMessage?: ((message: Message) => Promise<Checked>) | undefined
   /** Operations that are committed with each settle. */
   readonly settledOps?: SettledOps | undefined
   /** Most messages in progress. Any further message is fatal, unless its brand has less than its share of them. */
   readonly inProgress: number
   /** A message that does not reach its provider within this time is fatal. */
   readonly workMs: number
+}
+
+/** The result of a check whether a message may be sent now. */
+export interface Checked {
+  /** The outcome of a message that must not be sent. */
+  readonly refusal?: Failed | Fatal | undefined
+  /** What is stored as the proof. */
+  readonly permission?: Permission
 }
 
 export interface SendPath {
@@ -52,6 +61,10 @@ interface Work {
   waitUntil?: number
   /** The paused service that the message probes. */
   probedService?: string
+  /** The last check. */
+  permission?: Permission | undefined
+  /** The last check that allowed the message: a push to one device may be sent before that to another device is refused. */
+  allowance?: Permission | undefined
   /** Set before the settle. */
   result?: Result
 }
@@ -219,7 +232,7 @@ class Path implements SendPath {
   }
 
   async #deliver(claimed: readonly Work[], deadline: number): Promise<void> {
-    const { database, delivery, checkMessage = allow } = this.#options
+    const { database, delivery } = this.#options
     // Wait for the slot before suppression is checked: the result of the check must not grow old in a queue.
     const slot = delivery.slots.acquire(deadline, claimed[0]?.message.brand)
     if (slot !== true) {
@@ -230,12 +243,13 @@ class Path implements SendPath {
         return this.#giveUp(claimed, (i) => (pauses[i] as Pause).refusal)
       }
     }
-    const works = await this.#suppress(claimed, checkMessage)
+    const works = await this.#suppress(claimed)
     const reports = createReports(works, (reported) => this.#settle(reported))
     if (works.length > 0) {
       const [{ owner }] = works as [Work]
       const fence = (): Fatal | undefined => (database.holdsLease(owner) ? undefined : leaseLost)
       const messages = works.map(({ message }) => message)
+      const checkMessage: DeliveryContext['checkMessage'] = (message) => this.#checkAgain(message)
       const context = { deadline, signal: this.#neverAborted, fence, checkMessage, report: reports.report }
       const results = fence() ? [] : await delivery.deliver(messages, context)
       works.forEach(({ message }, i) => {
@@ -261,8 +275,8 @@ class Path implements SendPath {
   }
 
   /** @returns the works that may be delivered; the others are settled as refused */
-  async #suppress(works: readonly Work[], check: DeliveryContext['checkMessage']): Promise<readonly Work[]> {
-    const refusals = await Promise.all(works.map(({ message }) => check(message)))
+  async #suppress(works: readonly Work[]): Promise<readonly Work[]> {
+    const refusals = await Promise.all(works.map((work) => this.#check(work)))
     const refused = works.filter((work, i) => {
       const refusal = refusals[i]
       if (refusal) work.result = refusal
@@ -273,11 +287,26 @@ class Path implements SendPath {
     return works.filter(({ result }) => result === undefined)
   }
 
+  async #check(work: Work): Promise<Failed | Fatal | undefined> {
+    const { checkMessage } = this.#options
+    if (!checkMessage) return undefined
+    const { refusal, permission } = await checkMessage(work.message)
+    work.permission = permission
+    if (!refusal) work.allowance = permission
+    return refusal
+  }
+
+  async #checkAgain(message: Message): Promise<Failed | Fatal | undefined> {
+    const work = this.#works.get(message.brand)?.get(message.key)
+    return work ? this.#check(work) : unfinished
+  }
+
   /** @param works claimed by the same owner, each with its result */
   async #settle(works: readonly Work[]): Promise<void> {
-    const settled = works.map(({ message, result }) => ({
+    const settled = works.map(({ message, result, permission, allowance = permission }) => ({
       message,
       result: this.#noteMissingText(message, result as Result),
+      permission: mayHaveArrived(result as Result) ? allowance : permission,
     }))
     const [{ owner }] = works as [Work]
     try {
@@ -325,7 +354,8 @@ class Path implements SendPath {
   }
 }
 
-const allow = (): Promise<undefined> => Promise.resolve(undefined)
+const mayHaveArrived = (result: Result): boolean =>
+  result.category === 'successful' || (result.category === 'fatal' && result.uncertain === true)
 
 /** The text of a single send is its whole request. The request is named before the claim, which may change the `ref`. */
 const withPart = (m: Message): Message =>

@@ -5,11 +5,14 @@ import type { Database, Op, Statement, Value } from '../../base/store/database.t
 import { op } from '../../base/store/statement.ts'
 import type { Message, Result } from '../providers/provider.ts'
 import { settleLateSuccesses, settleMessages } from './messages.ts'
+import { type Permission, type StoredBasis, storeBases } from './permission.ts'
 import { insertRefusals, refusalRow } from './refusals.ts'
 
 export interface Settled {
   readonly message: Message
   readonly result: Result
+  /** The check that decided. Absent: the message was not checked. */
+  readonly permission?: Permission | undefined
 }
 
 /** Further operations that are committed with the settle of these messages, such as their delivery statuses. */
@@ -26,11 +29,14 @@ export async function settle(
   settledOps: SettledOps = () => [],
 ): Promise<void> {
   const now = clock.now()
+  const [bases, noteStored] = storeBases(database, basesOf(settled))
   await database.commit([
     op(settleMessages, toRuns(settled, owner, now)),
+    bases,
     ...evidenceOf(settled, now),
     ...settledOps(settled),
   ])
+  noteStored()
   // Only after the session that claimed has ended, another process may have taken over. A success is written even then.
   if (database.owner !== owner) await database.commit([op(settleLateSuccesses, lateRows(settled, now))])
 }
@@ -50,7 +56,8 @@ function toRuns(settled: readonly Settled[], owner: string, now: number): Value[
     else {
       const { category, rule, call = null } = result
       const error = result.category === 'successful' ? null : result.error
-      run = [m.ref, m.ref, owner, m.attempt, category, rule, error, call, uncertainty(result), now]
+      const end = [category, rule, error, call, uncertainty(result), now]
+      run = [m.ref, m.ref, owner, m.attempt, ...end, ...permissionColumns(each)]
       runs.push(run)
     }
     last = each
@@ -70,7 +77,8 @@ function continuesRun(last: Settled, next: Settled): boolean {
     last.result.category === 'successful' &&
     next.result.category === 'successful' &&
     last.result.rule === next.result.rule &&
-    last.result.call === next.result.call
+    last.result.call === next.result.call &&
+    last.permission === next.permission
   )
 }
 
@@ -94,7 +102,17 @@ function evidenceOf(settled: readonly Settled[], now: number): Op[] {
 function lateRows(settled: readonly Settled[], now: number): Value[][] {
   return settled
     .filter(({ result }) => result.category === 'successful')
-    .map(({ message: { ref }, result: { rule, call = null } }) => [ref, rule, call, now])
+    .map((each) => [each.message.ref, each.result.rule, each.result.call ?? null, now, ...permissionColumns(each)])
+}
+
+const permissionColumns = ({ permission: p }: Settled): Value[] =>
+  p ? [p.basis.id, p.readAt, p.asOf] : [null, null, null]
+
+function basesOf(settled: readonly Settled[]): StoredBasis[] {
+  const bases: StoredBasis[] = []
+  for (const { permission } of settled)
+    if (permission && permission.basis !== bases.at(-1)) bases.push(permission.basis)
+  return bases
 }
 
 const uncertainty = (result: Result): 0 | 1 => (result.category === 'fatal' && result.uncertain ? 1 : 0)

@@ -11,6 +11,8 @@ import { refuseFailed, refuseFatal } from '../../contract/refusals.ts'
 import { shown } from '../../contract/shown.ts'
 import { type AttributeSource, type Field, fieldsOf } from '../attributes/attribute-source.ts'
 import type { Channel, Message } from '../providers/provider.ts'
+import { type Decision, otherDecisions, type Permission, type StoredBasis, toStored } from './permission.ts'
+import type { Checked } from './send-path.ts'
 
 const consent = { push: 'consent_push_notification', site: 'consent_site_notification' } as const
 /** Nothing is exempt from these fields. */
@@ -20,18 +22,24 @@ export const suppressing: readonly Field[] = [...always, 'active', consent.push,
 /** A setting asks for `active`: a campaign that wins back inactive players must reach them. */
 export const suppressedByDefault: readonly Field[] = suppressing.filter((field) => field !== 'active')
 
-/** The users for whom each field is true. */
-type FieldUsers = ReadonlyMap<Field, ReadonlySet<string>>
+/** An answer of the source for users of one brand. */
+interface Answer {
+  /** The fields that the source has for the brand. */
+  readonly known: readonly Field[]
+  /** The users for whom each field is true. */
+  readonly users: ReadonlyMap<Field, ReadonlySet<string>>
+  readonly readAt: number
+  readonly asOf: number | null
+  /** The proofs for its users, by the numbers of their bases: users with equal values share one. */
+  readonly permissions: Map<number, Permission>
+}
 
-/** The reason why this user must not get messages, or undefined. */
-function findReason(checked: readonly Field[], users: FieldUsers, userId: string): string | undefined {
-  for (const field of checked) {
-    const is = users.get(field)?.has(userId) === true
-    if (always.includes(field)) {
-      if (is) return `the user is ${field}`
-    } else if (!is) return field === 'active' ? 'the user is not active' : `the user has not given ${field}`
-  }
-  return undefined
+const forbids = (field: Field, { users }: Answer, userId: string): boolean =>
+  always.includes(field) === (users.get(field)?.has(userId) === true)
+
+function phraseReason(field: Field): string {
+  if (always.includes(field)) return `the user is ${field}`
+  return field === 'active' ? 'the user is not active' : `the user has not given ${field}`
 }
 
 export interface SuppressionOptions {
@@ -75,14 +83,14 @@ export type SuppressionRule = (
 export interface Suppression {
   /** Whether the user may read the inbox. Rejects if the source cannot answer. */
   mayRead(brand: string, userId: string): Promise<boolean>
-  /** The outcome of a message that must not be sent now, or undefined. Fatal if the source or the rule cannot answer. */
-  checkMessage(message: Message): Promise<Failed | Fatal | undefined>
+  /** Whether the message may be sent now, with the proof. Fatal if the source or the rule cannot answer. */
+  checkMessage(message: Message): Promise<Checked>
 }
 
 interface LookUp {
   readonly brand: string
   readonly userId: string
-  readonly resolve: (known: readonly Field[], users: FieldUsers) => void
+  readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -123,28 +131,26 @@ export function createSuppression(
       const missing = required.filter((field) => !known.includes(field))
       if (missing.length > 0) throw new Error(`it has no ${missing.join(', ')} for the users of brand ${brand}`)
       const ids = [...new Set(lookUps.map(({ userId }) => userId))]
-      const deadline = clock.now() + timeoutMs
-      const users = await within(timeoutMs, source.among(brand, ids, known, { deadline, signal }))
+      const readAt = clock.now()
+      let asOf: number | null = null
+      const noteAsOf = (at: number): void => {
+        asOf = Math.floor(Math.min(asOf ?? at, at))
+      }
+      const lookUp = { deadline: readAt + timeoutMs, signal, noteAsOf }
+      const users = await within(timeoutMs, source.among(brand, ids, known, lookUp))
       // A missing field must not mean that the field is false for all users.
       if (!(users instanceof Map && known.every((field) => users.get(field) instanceof Set)))
         throw new Error(`its answer is not a Map with a Set of user ids for each of ${known.join(', ')}`)
-      for (const { resolve } of lookUps) resolve(known, users)
+      const answer: Answer = { known, users, readAt, asOf, permissions: new Map() }
+      for (const { resolve } of lookUps) resolve(answer)
     } catch (error) {
       emit('suppression.away', { source: source.name, error: messageOf(error) })
       for (const { reject } of lookUps) reject(error)
     }
   }
 
-  /** The reason why one of these fields forbids messages to the user. */
-  function findUserReason(brand: string, userId: string, checked: readonly Field[]): Promise<string | undefined> {
-    return new Promise((resolve, reject) => {
-      const resolveFields: LookUp['resolve'] = (known, users) => {
-        const asked = checked.filter((field) => known.includes(field))
-        resolve(findReason(asked, users, userId))
-      }
-      lookUpTogether({ brand, userId, resolve: resolveFields, reject })
-    })
-  }
+  const askSource = (brand: string, userId: string): Promise<Answer> =>
+    new Promise((resolve, reject) => lookUpTogether({ brand, userId, resolve, reject }))
 
   const checkedOn = (channel: Channel): readonly Field[] =>
     suppressing.filter(
@@ -170,31 +176,79 @@ export function createSuppression(
     }
   }
 
-  async function findMessageReason({ brand, userId, channel, key, text }: Message): Promise<string | undefined> {
+  async function checkMessage(message: Message): Promise<Checked> {
+    const { brand, userId, channel, key, text } = message
     const parts = hasExempt || rule ? readMessageKey(key) : undefined
     const isService = hasExempt && parts !== undefined && isExempt(parts)
-    const why = await findUserReason(brand, userId, isService ? always : checkedFields[channel]).catch((error) => {
-      throw new Error(`the attribute source ${source.name} cannot answer (${messageOf(error)})`, { cause: error })
-    })
-    if (why !== undefined || !rule || !parts) return why
-    return askRule(rule, { ...parts, brand, channel, text, exempt: isService })
+    const startedAt = clock.now()
+    let answer: Answer
+    try {
+      answer = await askSource(brand, userId)
+    } catch (error) {
+      const basis = basisOf('the source cannot answer', [], undefined, userId, isService)
+      return {
+        refusal: refuseUnknown(`the attribute source ${source.name} cannot answer (${messageOf(error)})`),
+        permission: { basis, readAt: startedAt, asOf: null },
+      }
+    }
+    const asked = (isService ? always : checkedFields[channel]).filter((field) => answer.known.includes(field))
+    const permissionBy = (decided: Decision): Permission => {
+      const basis = basisOf(decided, asked, answer, userId, isService)
+      const same = answer.permissions.get(basis.id)
+      if (same) return same
+      const permission = { basis, readAt: answer.readAt, asOf: answer.asOf }
+      answer.permissions.set(basis.id, permission)
+      return permission
+    }
+    const field = asked.find((each) => forbids(each, answer, userId))
+    if (field !== undefined) return { refusal: suppress(message, phraseReason(field)), permission: permissionBy(field) }
+    if (!rule || !parts) return { permission: permissionBy('nothing forbids it') }
+    try {
+      const why = await askRule(rule, { ...parts, brand, channel, text, exempt: isService })
+      if (why === undefined) return { permission: permissionBy('suppression.module allows it') }
+      return { refusal: suppress(message, why), permission: permissionBy('suppression.module refuses it') }
+    } catch (error) {
+      return { refusal: refuseUnknown(messageOf(error)), permission: permissionBy('suppression.module cannot answer') }
+    }
   }
 
-  async function checkMessage(message: Message): Promise<Failed | Fatal | undefined> {
-    try {
-      const why = await findMessageReason(message)
-      if (why === undefined) return undefined
-      emit('message.suppressed', { brand: message.brand, ref: message.ref, why })
-      return refuseFailed('suppressed', { error: `not sent: ${why}`, rule: `suppression: ${why}` })
-    } catch (error) {
-      return refuseFatal('attributes_unknown', { error: `not sent: ${messageOf(error)}` })
-    }
+  function suppress({ brand, ref }: Message, why: string): Failed {
+    emit('message.suppressed', { brand, ref, why })
+    return refuseFailed('suppressed', { error: `not sent: ${why}`, rule: `suppression: ${why}` })
+  }
+
+  const bases = new Map<number, StoredBasis>()
+
+  /** Few different ones, which are found by numbers: this is called for each message. */
+  function basisOf(
+    decided: Decision,
+    asked: readonly Field[],
+    answer: Answer | undefined,
+    userId: string,
+    exempt: boolean,
+  ): StoredBasis {
+    let number = decisions.indexOf(decided) * 2 + Number(exempt)
+    for (const field of suppressing)
+      number = number * 3 + (asked.includes(field) ? 1 + Number(answer?.users.get(field)?.has(userId) === true) : 0)
+    const known = bases.get(number)
+    if (known) return known
+    const fields = Object.fromEntries(asked.map((field) => [field, answer?.users.get(field)?.has(userId) === true]))
+    const basis = toStored({ fields, exempt, source: source.name, decided })
+    bases.set(number, basis)
+    return basis
   }
 
   return {
     // Service messages are in the inbox of a user who has not consented to others.
-    mayRead: async (brand, userId) =>
-      (await findUserReason(brand, userId, hasExempt ? always : checkedFields.site)) === undefined,
+    async mayRead(brand, userId) {
+      const answer = await askSource(brand, userId)
+      const asked = hasExempt ? always : checkedFields.site
+      return !asked.some((field) => answer.known.includes(field) && forbids(field, answer, userId))
+    },
     checkMessage,
   }
 }
+
+const decisions: readonly Decision[] = [...suppressing, ...otherDecisions]
+
+const refuseUnknown = (why: string): Fatal => refuseFatal('attributes_unknown', { error: `not sent: ${why}` })

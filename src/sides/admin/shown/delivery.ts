@@ -8,6 +8,7 @@ import { messageKeyText, moment, nullable, whole } from '../../../contract/docum
 import { readMessageKey } from '../../../contract/message-key.ts'
 import { listDeviceSends } from '../../../subjects/delivery/device-sends.ts'
 import type { MessageRow } from '../../../subjects/delivery/messages.ts'
+import { readBases } from '../../../subjects/delivery/permission.ts'
 import { listRefusals } from '../../../subjects/delivery/refusals.ts'
 import { findCall } from '../../../subjects/providers/calls.ts'
 import { ShownCall } from './history.ts'
@@ -34,6 +35,20 @@ const common = {
   uncertain: whole('Attempts without an answer, which may have arrived'),
 }
 
+const ShownPermission = Type.Object(
+  {
+    decided: Type.String({ description: 'The field or the rule that decided' }),
+    fields: Type.Record(Type.String(), Type.Boolean(), {
+      description: 'The checked fields with the values of the user',
+    }),
+    exempt: Type.Boolean({ description: 'A service message: consent was not checked' }),
+    source: Type.String({ description: 'The attribute source' }),
+    read_at: moment('The time when the source was asked'),
+    as_of: nullable(moment("The time of the source's data; null: the source does not tell it")),
+  },
+  { description: 'The check whether the user may get the message' },
+)
+
 /** A message in a list. */
 export const ShownMessage = Type.Object({ ...common, ...lastChange })
 
@@ -43,6 +58,7 @@ export const ShownDelivery = Type.Object({
   ...lastChange,
   owner: Type.String({ description: 'The process of the last attempt; begins with its process id' }),
   claimed_at: moment('Time of the first request with the message'),
+  permission: nullable(ShownPermission),
   refusals: Type.Array(
     Type.Object({
       attempt: whole(),
@@ -80,7 +96,16 @@ export async function readDelivery(database: Database, row: MessageRow) {
       [row.call, ...refusals.map(({ call }) => call)].filter((id) => id !== null).map((id) => [id]),
     ),
   )
-  return { ...shownMessage(row), owner: row.owner, claimed_at: timeOfUuidv7(ref) ?? 0, refusals, calls, devices }
+  const permission = await readPermission(database, row)
+  const claimed = { owner: row.owner, claimed_at: timeOfUuidv7(ref) ?? 0 }
+  return { ...shownMessage(row), ...claimed, permission, refusals, calls, devices }
+}
+
+async function readPermission(database: Database, row: MessageRow) {
+  const { permission: id, permission_read_at: readAt, permission_as_of: asOf } = row
+  if (id === null || readAt === null) return null
+  const basis = (await readBases(database, [id])).get(id)
+  return basis ? { ...basis, read_at: readAt, as_of: asOf } : null
 }
 
 function describeMessage(row: MessageRow) {

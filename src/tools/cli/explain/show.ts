@@ -2,6 +2,7 @@
 
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
+import { reconciliationFields } from '../../../contract/records.ts'
 import type { SideName } from '../calls.ts'
 import { identifierFacts } from '../failed/items.ts'
 import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
@@ -22,6 +23,7 @@ export function phraseLife(life: Life, absences: Absences): string {
     life.delivery
       ? ['Delivery', `by the platform itself: ${phraseDelivery(life.delivery)}`]
       : ['Operator', life.operator ? phraseDelivery(life.operator) : absences.operator],
+    ...permissionFacts(life.delivery ?? life.operator),
   ]
   return [...factLines(facts), '', phraseSteps(life.steps)].join('\n')
 }
@@ -43,6 +45,22 @@ function phraseDelivery({ outcome, attempts, uncertain }: NonNullable<Life['oper
   const lost = uncertain === 0 ? '' : `, ${phraseCount(uncertain, 'attempt')} without an answer may have arrived`
   return `${outcome} after ${phraseCount(attempts, 'attempt')}${lost}`
 }
+
+/** @example 'nothing forbids it: excluded no, blocked no' */
+function permissionFacts(delivery: Life['operator']): (readonly [string, string])[] {
+  if (!delivery) return []
+  const { permission } = delivery
+  if (!permission) return [['Permission', 'not checked']]
+  const { decided, fields, exempt, source, read_at: readAt, as_of: asOf } = permission
+  const values = Object.entries(fields).map(([field, value]) => `${field} ${value ? 'yes' : 'no'}`)
+  const decision = fieldNames.has(decided) ? `${decided} forbids it` : decided
+  return [
+    ['Permission', [decision, ...(exempt ? ['a service message'] : []), values.join(', ')].filter(Boolean).join('; ')],
+    ['Checked', `in ${source}, ${asOf === null ? '' : `as of ${isoTime(asOf)}, `}read at ${isoTime(readAt)}`],
+  ]
+}
+
+const fieldNames: ReadonlySet<string> = new Set(reconciliationFields)
 
 const columns = ['TIME', 'SIDE', 'STEP', 'STATE', 'RULE', 'PROCESS', 'DETAILS'].map((title) => ({
   title,

@@ -67,7 +67,7 @@ export interface Life {
     PlatformMessage,
     'seq' | 'lane' | 'outcome' | 'attempts' | 'replays' | 'untracked' | 'erased' | 'failed' | 'status'
   >
-  readonly operator?: Pick<Delivery, 'ref' | 'outcome' | 'attempts' | 'uncertain'>
+  readonly operator?: Pick<Delivery, 'ref' | 'outcome' | 'attempts' | 'uncertain' | 'permission'>
   /** The platform delivers the message itself: its lane has no operator. */
   readonly delivery?: NonNullable<Life['operator']>
   /** In order of time. The clocks of the two sides may differ. */
@@ -114,11 +114,12 @@ function statusAtPlatform(message: PlatformMessage): NonNullable<Life['platform'
   }
 }
 
-const deliveryStatus = ({ ref, outcome, attempts, uncertain }: Delivery) => ({
+const deliveryStatus = ({ ref, outcome, attempts, uncertain, permission }: Delivery) => ({
   ref,
   outcome,
   attempts,
   uncertain,
+  permission,
 })
 
 const enqueued = ({ enqueued_at: at, expires_at, transactional }: PlatformMessage): Step => ({
