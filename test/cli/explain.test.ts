@@ -137,6 +137,25 @@ test('the life of a message on both sides has every step in order of time, and n
   for (const out of [text.out, JSON.stringify(life)]) assert.ok(!out.includes(secret))
 })
 
+test('push sends one message through both sides and shows its life; an absent brand or a refusal is explained', async (t) => {
+  const { platform, operator } = await startBoth(t)
+  const keysOfBoth = { BELLWIRE_KEY: adminKey.key, BELLWIRE_OTHER_KEY: adminKey.key }
+  const both = ['push', '--url', platform, '--other-url', operator, '--title', secret]
+  const sent = await run(t, [...both, '--user', '1002'], keysOfBoth)
+  assert.equal(sent.code, 0, sent.err)
+  assert.match(sent.out, /^Message +activity\.id \d{16} to user 1002, brand 1, push\n/)
+  assert.match(sent.out, /\nOperator +successful after 1 attempt\n/)
+  const failed = await run(t, [...both, '--user', '1003'], keysOfBoth)
+  assert.equal(failed.code, 1)
+  assert.match(failed.out, /\nPlatform +failed/)
+  const site = await run(t, [...both, '--user', '1002', '--channel', 'site'], keysOfBoth)
+  assert.deepEqual(site, {
+    code: 2,
+    out: '',
+    err: 'bellwire: --brand is missing: the platform has no lane of the channel site\n',
+  })
+})
+
 test('a message that only the operator knows by its identifier is also found on the platform', async (t) => {
   const push = witness(({ id, ref }) =>
     id === '7'

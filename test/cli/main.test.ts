@@ -27,6 +27,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'config',
     'vapid',
     'init',
+    'push',
   ]
   const [options, words] = await Promise.all([
     Promise.all(commands.map((command) => run(t, [command, '--help']))),

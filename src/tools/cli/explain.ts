@@ -18,7 +18,7 @@ interface ExplainOptions extends SideOptions {
 }
 
 export function command(): Command {
-  return withAddress(new Command(), 'server', ['counts', 'read'])
+  return withOtherSide(withAddress(new Command(), 'server', ['counts', 'read']))
     .argument('<message>', 'an identifier (push_id or site_notification_id), an activity.id, or with --brand a user_id')
     .option('--brand <number>', 'the brand of the user')
     .addOption(
@@ -31,6 +31,16 @@ export function command(): Command {
     .addOption(
       new Option('--limit <count>', 'the most messages, the newest first').argParser(wholeNumber(1, 1_000)).default(10),
     )
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', help)
+    .action(async (message: string, options: ExplainOptions) => {
+      process.exitCode = await explain(message, options)
+    })
+}
+
+/** Adds the options of the second side. */
+export const withOtherSide = (command: Command): Command =>
+  command
     .addOption(new Option('--other-url <url>', 'the URL of the other side').env('BELLWIRE_OTHER_URL'))
     .addOption(
       new Option(
@@ -39,12 +49,6 @@ export function command(): Command {
       ).env('BELLWIRE_OTHER_KEY'),
     )
     .option('--other-key-file <file>', 'read the key of the other side from this file')
-    .option('--json', 'print one JSON object')
-    .addHelpText('after', help)
-    .action(async (message: string, options: ExplainOptions) => {
-      process.exitCode = await explain(message, options)
-    })
-}
 
 const help = `
 Shows every step that is stored: enqueued, calls, attempts, replays, the result at each device, the outcome. It never shows the text of
@@ -58,7 +62,8 @@ Examples:
   BELLWIRE_KEY=… BELLWIRE_OTHER_KEY=… bellwire explain 7 --url https://platform.example --other-url https://operator.example
 `
 
-async function explain(message: string, options: ExplainOptions): Promise<number> {
+/** Prints the life of a message. @returns the exit code */
+export async function explain(message: string, options: ExplainOptions): Promise<number> {
   const searches = searchesOf(message, options)
   const addresses = await addressesOf(options)
   return interruptible('interrupted; it is safe to repeat the command', (signal) =>

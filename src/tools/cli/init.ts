@@ -108,7 +108,7 @@ function nextSteps(side: string, dir: string): string {
   const peer =
     side === 'operator'
       ? `Give ${join(dir, 'keys/platform')} and the output of \`bellwire operator profile${config}\` to the platform.`
-      : `Your CRM sends records with the key in ${join(dir, 'keys/administrator')}.`
+      : `Your CRM sends records with the key in ${join(dir, 'keys/administrator')}. Try one message: bellwire push${config} --user 1001`
   return `Written: ${join(dir, 'bellwire.yaml')}, and one file for each secret in ${join(dir, 'keys')}. The configuration is valid.
 
   bellwire ${side}${config}

@@ -21,6 +21,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
     () => import('./fake.ts'),
   ],
   ['send', 'send a file of activity request records and wait for their outcomes', () => import('./send.ts')],
+  ['push', 'send one message, and show its life on both sides', () => import('./push.ts')],
   ['failed', 'work through Failed Actions: count, list, show, replay, dismiss, export', () => import('./failed.ts')],
   ['explain', 'show the whole life of a message, on one side or on both', () => import('./explain.ts')],
   [
