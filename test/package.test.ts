@@ -43,6 +43,7 @@ const published = [
   'bin/bellwire.cjs',
   'dist/**/*.d.ts',
   'dist/**/*.js',
+  'dist/sides/console/files/*.{css,js}',
   'dist/tools/demo/page/**/*.{css,html,js,svg}',
   'dist/openapi-{operator,platform}.json',
   'docs/*.md',

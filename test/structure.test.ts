@@ -55,9 +55,11 @@ const allowedImports: Record<string, readonly string[]> = {
     'runtime',
     'contract',
   ],
+  console: ['admin', 'http', 'runtime', 'contract'],
   operator: [
     'people',
     'settings',
+    'console',
     'admin',
     'brands',
     'queue',
@@ -75,6 +77,7 @@ const allowedImports: Record<string, readonly string[]> = {
   platform: [
     'people',
     'settings',
+    'console',
     'admin',
     'brands',
     'reconcile',
@@ -264,7 +267,7 @@ test('a command that calls /admin loads no code of a server or a database', () =
     for (const { target } of loads.get(file) ?? []) follow(target)
   }
   clients.forEach(follow)
-  assert.ok(loaded.has('tools/cli/calls.ts') && loaded.has('sides/admin/requests.ts'))
+  assert.ok(loaded.has('sides/admin/calls.ts') && loaded.has('sides/admin/requests.ts'))
   const server = /^import (?!type )[^'"]*from '(?:fastify|pg|@fastify\/[^']*)'/m
   assert.deepEqual(
     [...loaded].filter((file) => server.test(readFileSync(join(src, file), 'utf8'))),
@@ -310,7 +313,7 @@ const reckonsWithMoments: Record<string, string> = {
 test('no duration is measured with clock.now(), because the clock may be set: clock.monotonic() and clock.steady() never jump', () => {
   const reckons = /clock\.now\(\) *[-+<>]|[-+<>]=? *clock\.now\(\)/
   const found = ['runtime', 'http', 'http2', 'queue', 'store', 'brands', 'brokers', 'providers', 'delivery', 'devices']
-    .concat(['inbox', 'status', 'conversions', 'attributes', 'reconcile', 'admin', 'operator', 'platform'])
+    .concat(['inbox', 'status', 'conversions', 'attributes', 'reconcile', 'admin', 'console', 'operator', 'platform'])
     .flatMap((folder) => globSync(`*/${folder}/**/*.ts`, { cwd: src }))
     .filter((file) => !(withoutArea(file) in reckonsWithMoments))
     .flatMap((file) =>

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type AnswerOf, type RequestOf, writeRequest } from '../../src/tools/cli/calls.ts'
+import { type AnswerOf, type RequestOf, writeRequest } from '../../src/sides/admin/calls.ts'
 
 test('a request is written into the path, the query and the body, without members that are not given', () => {
   const params = { run: 'a/b ?' }

@@ -5,8 +5,10 @@ import { createMount, type Mount } from './mount.ts'
 
 /** One side. Its own handler serves the paths that the other party calls: the interface, and /app if it is configured. */
 export interface Service extends Mount {
-  /** /admin, /metrics, /docs, /openapi.json, /asyncapi.json, /healthz and /readyz. Do not expose them to the internet. */
+  /** /admin, /console, /metrics, /docs, /openapi.json, /asyncapi.json, /healthz and /readyz. Do not expose them to the internet. */
   readonly admin: Mount
+  /** The same without /console, for an address that others reach. */
+  readonly adminForPrograms: Mount
   /** Only /healthz and /readyz. */
   readonly health: Mount
   /** Opens the store and starts to work. Rejects with an error that names the remedy. */
@@ -39,7 +41,8 @@ export function createService(
   let running: Composed | undefined
   return {
     ...createMount({ side, paths, routing: () => running?.app.routing }),
-    admin: createMount({ side, paths: adminPaths, routing: () => running?.admin.routing }),
+    admin: createMount({ side, paths: [...adminPaths, '/console/*'], routing: () => running?.admin.routing }),
+    adminForPrograms: createMount({ side, paths: adminPaths, routing: () => running?.admin.routing }),
     health: createMount({ side, paths: healthPaths, routing: () => running?.admin.routing }),
     async start() {
       running = await compose(stopping.signal)

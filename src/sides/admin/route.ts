@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { AccessKey, Scope } from '../../base/http/access.ts'
+import type { Authentication } from '../../base/http/authentication.ts'
 import { demandStorableMembers } from '../../base/http/demand-storable.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { keyAuthentication } from '../../base/http/key-authentication.ts'
@@ -46,10 +47,19 @@ type Empty = Record<never, never>
 
 const smallBody = 256 * 1024
 
-/** Registers routes that answer with JSON, and only to keys with the required scope. */
-export function registerAdmin(app: FastifyInstance, keys: readonly AccessKey[], routes: readonly AdminRoute[]): void {
+/**
+ * Registers routes that answer with JSON, and only to keys with the required scope.
+ *
+ * @returns the authentication of the callers
+ */
+export function registerAdmin(
+  app: FastifyInstance,
+  keys: readonly AccessKey[],
+  routes: readonly AdminRoute[],
+): Authentication<AccessKey> {
   const missing = 'this route needs a key for /admin in the header X-Api-Key'
-  const { onRequest, callerOf } = keyAuthentication({ keys, missing, unknown: missing })
+  const authentication = keyAuthentication({ keys, missing, unknown: missing })
+  const { onRequest, callerOf } = authentication
   for (const route of routes) {
     const { scope, body, bodies, streamed, largeBody } = route
     const access: RouteAccess<AccessKey> = {
@@ -77,6 +87,7 @@ export function registerAdmin(app: FastifyInstance, keys: readonly AccessKey[], 
         addRoute(server, told, access)
       })
   }
+  return authentication
 }
 
 /** A key that may read states may also read why the store cannot answer. */

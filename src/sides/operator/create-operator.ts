@@ -26,6 +26,7 @@ import type { StatusRecorder } from '../../subjects/status/recorder.ts'
 import { forgetStatuses } from '../../subjects/status/retention.ts'
 import { registerAdmin } from '../admin/route.ts'
 import { operatorRoutes } from '../admin/routes.ts'
+import { serveConsole } from '../console/serve-console.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
 import { appPerMinute, deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
@@ -188,7 +189,9 @@ async function composeOn(
     personPartsOf: (brand) =>
       allBrands.includes(brand) ? operatorPersonParts.map((part) => ({ database, part })) : undefined,
   })
-  registerAdmin(adminApp, options.adminKeys ?? [], admin)
+  const adminKeys = options.adminKeys ?? []
+  const authentication = registerAdmin(adminApp, adminKeys, admin)
+  await serveConsole(adminApp, { side: 'operator', keys: adminKeys, authentication, routes: admin })
   const appApi = options.app
     ? await serveAppApi(app, {
         ...options.app,
@@ -212,7 +215,7 @@ async function composeOn(
   documentRoutes(
     adminApp,
     'operator',
-    options.adminKeys ?? [],
+    adminKeys,
     operatorDocuments({ admin, app: appApi, status: statusPages, receipts, publicUrl: options.publicUrl }),
   )
   await Promise.all([app.ready(), adminApp.ready()])

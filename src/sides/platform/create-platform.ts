@@ -31,6 +31,7 @@ import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.t
 import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
 import { registerAdmin } from '../admin/route.ts'
 import { platformRoutes } from '../admin/routes.ts'
+import { serveConsole } from '../console/serve-console.ts'
 import { checkPlatformOptions } from './check-options.ts'
 import { platformDocuments } from './documents.ts'
 import { enqueueBody } from './enqueue.ts'
@@ -142,7 +143,8 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     appBrands: ownBrands,
     personPartsOf: (brand) => personPartsOf(stores.of(brand)),
   })
-  registerAdmin(adminApp, options.keys, admin)
+  const authentication = registerAdmin(adminApp, options.keys, admin)
+  await serveConsole(adminApp, { side: 'platform', keys: options.keys, authentication, routes: admin })
   deviceIntegrationRoutes(app, {
     registryOf: (brand) => stores.of(brand).registry,
     keys: options.keys,

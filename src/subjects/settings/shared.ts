@@ -58,7 +58,7 @@ export const listening = (port: string, adminPort: string) => ({
     '',
     {
       host: text({
-        help: 'The address for /admin, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin`, the main port serves them.',
+        help: 'The address for /admin, /console, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin`, the main port serves them, and /console only on a loopback address.',
         default: '127.0.0.1',
       }),
       port: integer(0, 65_535, { help: 'The port of that address; 0 chooses a free port.', default: adminPort }),

@@ -10,7 +10,7 @@ import {
   type SideName,
   type WrittenRequest,
   writeRequest,
-} from './calls.ts'
+} from '../../sides/admin/calls.ts'
 import { CliError, exit } from './exit.ts'
 
 /** The called side, as error messages describe it. */

@@ -1,7 +1,7 @@
 // A client of /admin/messages of both sides, for the person who is asked what became of a message.
 
 import { Command, Option } from 'commander'
-import type { SideName } from './calls.ts'
+import type { SideName } from '../../sides/admin/calls.ts'
 import { CliError, exit } from './exit.ts'
 import { type Found, findMessages, readLife, type Search } from './explain/find.ts'
 import { type Absences, phraseLife, phraseMatches } from './explain/show.ts'

@@ -2,8 +2,8 @@
 
 import { Command } from 'commander'
 import type { Static } from 'typebox'
+import type { AnswerOf } from '../../sides/admin/calls.ts'
 import { PauseBody, ResumeBody } from '../../sides/admin/requests.ts'
-import type { AnswerOf } from './calls.ts'
 import { type Pause, phraseLanes } from './lanes/show-lanes.ts'
 import { noteFlags, targetFlags, targetOf, withLane } from './lanes/target.ts'
 import { membersOf, withMembers } from './members.ts'

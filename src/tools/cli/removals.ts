@@ -2,8 +2,8 @@
 
 import { Command } from 'commander'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
+import type { AnswerOf } from '../../sides/admin/calls.ts'
 import { RemovalConfirmation } from '../../sides/admin/requests.ts'
-import type { AnswerOf } from './calls.ts'
 import { exit } from './exit.ts'
 import { withMembers } from './members.ts'
 import { print } from './output.ts'

@@ -1,3 +1,4 @@
+import { isLoopbackAddress } from '../../base/http/address.ts'
 import type { Handler } from '../../base/http/http.ts'
 import { type Listening, type ListenOptions, listen, type Side } from '../../base/http/http.ts'
 import { chain } from '../../base/http/mount.ts'
@@ -85,7 +86,7 @@ export async function serve(
 /** Listens on one port; with `admin`, the routes that the other party does not need have a separate address. */
 async function listenFor(
   side: Side,
-  { handler, admin, health }: Service,
+  { handler, admin, adminForPrograms, health }: Service,
   settings: Settings,
 ): Promise<readonly Listening[]> {
   const { host, port, connections, admin: adminAddress } = settings
@@ -93,8 +94,12 @@ async function listenFor(
     connectionsPerAddress: settings.connectionsPerAddress,
     trustedProxies: settings.trustedProxies,
   }
-  if (!adminAddress)
-    return [await listenAt(side, side, chain(handler, admin.handler), { host, port, connections, ...limits })]
+  if (!adminAddress) {
+    // The other party and the apps may reach any other address: people do not sign in there.
+    const isLocal = isLoopbackAddress(host) || host === 'localhost'
+    const rest = isLocal ? admin : adminForPrograms
+    return [await listenAt(side, side, chain(handler, rest.handler), { host, port, connections, ...limits })]
+  }
   const main = await listenAt(side, side, chain(handler, health.handler), { host, port, connections, ...limits })
   const separate = listenAt(`${side}.admin`, side, admin.handler, { ...adminAddress, part: 'admin', ...limits })
   return [

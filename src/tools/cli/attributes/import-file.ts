@@ -1,4 +1,4 @@
-import type { AnswerOf, RequestOf } from '../calls.ts'
+import type { AnswerOf, RequestOf } from '../../../sides/admin/calls.ts'
 import type { Client } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
 import { chunks } from '../send/chunks.ts'

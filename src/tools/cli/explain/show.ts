@@ -3,7 +3,7 @@
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
 import { reconciliationFields } from '../../../contract/records.ts'
-import type { SideName } from '../calls.ts'
+import type { SideName } from '../../../sides/admin/calls.ts'
 import { identifierFacts } from '../failed/items.ts'
 import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
 import { factLines, isoTime, textTable } from '../text-table.ts'

@@ -1,6 +1,6 @@
 // The sides that `bellwire explain` asks: those of the configuration, or those at --url and --other-url.
 
-import type { SideName } from '../calls.ts'
+import type { SideName } from '../../../sides/admin/calls.ts'
 import { type Client, createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
 import { type Address, type Addressed, calledSides, noSide, runningSide, type Side } from '../running-side.ts'

@@ -1,7 +1,7 @@
 // Composes the life of a message from the answers of both sides. Pure.
 
 import { readMessageKey } from '../../../contract/message-key.ts'
-import type { SideName } from '../calls.ts'
+import type { SideName } from '../../../sides/admin/calls.ts'
 import type { Pause } from '../lanes/show-lanes.ts'
 import type { Delivery, PlatformMessage } from './answers.ts'
 

@@ -1,7 +1,7 @@
 // Replays or dismisses failed items: counts them first, asks, and works in steps.
 
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
-import type { RequestOf } from '../calls.ts'
+import type { RequestOf } from '../../../sides/admin/calls.ts'
 import type { Client } from '../client.ts'
 import { confirm } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'

@@ -1,6 +1,6 @@
 // Formats Failed Actions by lane, activity, action and reason.
 
-import type { AnswerOf } from '../calls.ts'
+import type { AnswerOf } from '../../../sides/admin/calls.ts'
 import { countTable } from '../text-table.ts'
 
 export type Group = AnswerOf<'platform', 'GET /admin/failed/summary'>['groups'][number]

@@ -1,7 +1,7 @@
 // Formats single failed items: a list, and one item with its attempts.
 
 import { escapeControls } from '../../../base/runtime/log-text.ts'
-import type { AnswerOf } from '../calls.ts'
+import type { AnswerOf } from '../../../sides/admin/calls.ts'
 import { factLines, isoTime, textTable } from '../text-table.ts'
 
 export type FailedList = AnswerOf<'platform', 'GET /admin/failed'>

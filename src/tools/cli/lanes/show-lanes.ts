@@ -2,7 +2,7 @@
 
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { durationUnits, phraseDuration } from '../../../base/runtime/phrase-duration.ts'
-import type { AnswerOf } from '../calls.ts'
+import type { AnswerOf } from '../../../sides/admin/calls.ts'
 import { textTable } from '../text-table.ts'
 
 /** A lane of GET /admin/lanes. */

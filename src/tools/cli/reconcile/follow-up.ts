@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
-import type { AnswerOf, RequestOf } from '../calls.ts'
+import type { AnswerOf, RequestOf } from '../../../sides/admin/calls.ts'
 import { confirm } from '../confirm.ts'
 import { downloadTo } from '../download-to.ts'
 import { print, toJson } from '../output.ts'

@@ -1,9 +1,9 @@
 // Formats the report of `bellwire reconcile`. Pure functions.
 
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
+import type { AnswerOf } from '../../../sides/admin/calls.ts'
 import type { ShownRun } from '../../../sides/admin/shown/run.ts'
 import { type Direction, severityOf, worstDirection } from '../../../subjects/reconcile/severity.ts'
-import type { AnswerOf } from '../calls.ts'
 import { number } from '../text-table.ts'
 
 type Sample = AnswerOf<'platform', 'GET /admin/reconciliations/:run/discrepancies'>['discrepancies']

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AnswerOf } from '../calls.ts'
+import type { AnswerOf } from '../../../sides/admin/calls.ts'
 import type { Client } from '../client.ts'
 
 /** A line of the file and its queue number. */

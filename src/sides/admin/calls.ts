@@ -1,9 +1,9 @@
-// The requests of the commands to /admin. The schemas of the routes type each request and its answer. Only types are imported, so a
-// command does not load the server.
+// The requests of the commands and of the console to /admin. The schemas of the routes type each request and its answer. Only types
+// are imported, so a command does not load the server.
 
 import type { Static, TSchema } from 'typebox'
 import type { Given } from '../../base/http/route.ts'
-import type { operatorRoutes, platformRoutes } from '../../sides/admin/routes.ts'
+import type { operatorRoutes, platformRoutes } from './routes.ts'
 
 interface Routes {
   readonly operator: ReturnType<typeof operatorRoutes>[number]

@@ -1,0 +1,113 @@
+// The console works without this script. It adds the keyboard, the reader's time zone and the curves.
+
+const base = document.body.dataset.base
+
+// Keyboard.
+let afterG = false
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+  const { key } = event
+  if (afterG) {
+    afterG = false
+    document.querySelector(`nav a[data-letter="${CSS.escape(key)}"]`)?.click()
+    return
+  }
+  const search = document.getElementById('search')
+  if (key === 'g') afterG = true
+  else if (key === 'p') document.querySelector('[data-pause]')?.click()
+  else if (key === '?') document.getElementById('help')?.showModal()
+  else if (key === '/' && search) {
+    event.preventDefault()
+    search.focus()
+    search.select()
+  }
+})
+
+const isTyping = (target) => target.closest?.('input:not([type=checkbox]), textarea, select, dialog[open]') != null
+
+document.addEventListener('click', (event) => {
+  const help = event.target.closest?.('[data-help]')
+  if (!help) return
+  event.preventDefault()
+  document.getElementById('help').showModal()
+})
+
+// "Select all" of a list.
+document.addEventListener('change', (event) => {
+  if (!event.target.matches?.('[data-all]')) return
+  for (const box of event.target.form.querySelectorAll('input[type=checkbox][name=seq]')) box.checked = event.target.checked
+})
+
+// The session has ended: the page itself leads to the sign-in.
+document.addEventListener('ended', () => location.reload())
+
+// Times in the reader's zone, with UTC beside.
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const isUtc = new Date().getTimezoneOffset() === 0
+
+function showLocalTimes() {
+  if (isUtc) return
+  for (const time of document.querySelectorAll('time')) {
+    const utc = `${time.dateTime.slice(11, 19)} UTC`
+    const text = `${local.format(new Date(time.dateTime))} (${utc})`
+    if (time.textContent !== text) time.textContent = text
+  }
+}
+
+// Curves.
+const plots = new Map()
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+function drawCurves() {
+  for (const figure of document.querySelectorAll('figure.curve')) {
+    const box = figure.querySelector('.plot')
+    const { curve, names } = figure.dataset
+    const known = plots.get(box.id)
+    if (known && known.box === box && box.firstChild) {
+      if (known.curve !== curve) known.plot.setData(JSON.parse(curve))
+      known.curve = curve
+      continue
+    }
+    const data = JSON.parse(curve)
+    if (data[0].length < 2) continue
+    box.replaceChildren()
+    const plot = new uPlot(optionsOf(box, names.split(' ')), data, box)
+    plots.set(box.id, { box, plot, curve })
+  }
+}
+
+function optionsOf(box, names) {
+  const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' }
+  const colors = [color('--good'), color('--bad'), color('--warn')]
+  return {
+    width: box.clientWidth,
+    height: 160,
+    legend: { live: true },
+    cursor: { points: { size: 6 } },
+    axes: [axis, { ...axis, size: 46 }],
+    scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
+    series: [
+      {},
+      ...names.map((label, i) => ({ label, stroke: colors[i], width: 1.5, points: { show: false }, ...(i === 0 && { fill: `${colors[0]}22` }) })),
+    ],
+  }
+}
+
+function redraw() {
+  for (const { plot } of plots.values()) plot.destroy()
+  plots.clear()
+  drawCurves()
+}
+let resizing
+addEventListener('resize', () => {
+  cancelAnimationFrame(resizing)
+  resizing = requestAnimationFrame(redraw)
+})
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
+
+function show() {
+  showLocalTimes()
+  drawCurves()
+}
+new MutationObserver(show).observe(document.getElementById('content'), { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['datetime', 'data-curve'] })
+show()

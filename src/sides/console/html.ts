@@ -1,0 +1,62 @@
+// What every page shows in the same way: numbers, times, links and forms. `html` escapes each value; `!${…}` inserts HTML unescaped,
+// so only the results of `html` and of these functions may follow it.
+
+import { html as escapeValues } from 'ghtml'
+import { phraseDuration } from '../../base/runtime/phrase-duration.ts'
+
+/** Text that `html` has escaped. */
+export type Html = string
+
+/** Escapes each value, and shows control characters and changes of the writing direction as symbols. */
+export const html = (literals: TemplateStringsArray, ...values: unknown[]): Html =>
+  escapeValues(literals, ...values.map((value) => (typeof value === 'string' ? visible(value) : value)))
+
+/** @example visible('a\0b') // 'a␀b' */
+function visible(text: string): string {
+  return text.replace(
+    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => {
+      const code = character.charCodeAt(0)
+      return code < 0x20 ? String.fromCharCode(0x2400 + code) : '\ufffd'
+    },
+  )
+}
+
+/** @example number(1234567) // '1,234,567' */
+export const number = (value: number): string => value.toLocaleString('en')
+
+/** @example '2 min 50 s' */
+export const duration = phraseDuration
+
+/** A moment in UTC. The page's script adds the time in the reader's zone. */
+export function moment(at: number | string): Html {
+  const iso = new Date(at).toISOString()
+  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`
+}
+
+const tones: Readonly<Record<string, string>> = {
+  running: 'good',
+  successful: 'good',
+  delivered: 'good',
+  held: 'bad',
+  failed: 'bad',
+  pending: 'bad',
+  fatal: 'warn',
+  waiting: 'quiet',
+  in_flight: 'quiet',
+  paused: 'warn',
+}
+
+/** A state as a badge: its word says the same as its colour. */
+export const badge = (state: string): Html =>
+  html`<span class="badge ${tones[state] ?? 'quiet'}">${state.replace('_', ' ')}</span>`
+
+/** @example query({ lane: '1/push', state: undefined }) // '?lane=1%2Fpush' */
+export function query(members: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
+  return text && `?${text}`
+}
+
+/** An empty list says what would be in it. */
+export const empty = (text: string): Html => html`<p class="empty">${text}</p>`

@@ -1,0 +1,119 @@
+// The frame of every page: navigation, search, the person, help, and the notes about an act.
+
+import type { FileName } from './files.ts'
+import { type Html, html } from './html.ts'
+import type { Page, Visit } from './page.ts'
+
+export interface Frame {
+  readonly title: string
+  readonly side: string
+  /** The address of /console, with the prefix of the mount. */
+  readonly base: string
+  readonly versions: Readonly<Record<FileName, string>>
+}
+
+/** A table that the reader opened stays open. */
+const htmxConfig = JSON.stringify({
+  extensions: 'sse',
+  history: false,
+  includeIndicatorCSS: false,
+  morphIgnore: ['data-htmx-powered', 'open'],
+})
+
+/** A whole document. The title names no person. */
+export function documentOf({ title, side, base, versions }: Frame, body: Html): Html {
+  const file = (name: FileName): string => `${base}/files/${name}?v=${versions[name]}`
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<meta name="htmx-config" content="${htmxConfig}">
+<title>${title} · Bellwire ${side}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${file('uplot.css')}">
+<link rel="stylesheet" href="${file('console.css')}">
+<script src="${file('htmx.js')}" defer></script>
+<script src="${file('hx-sse.js')}" defer></script>
+<script src="${file('uplot.js')}" defer></script>
+<script src="${file('console.js')}" defer></script>
+</head>
+<body data-base="${base}">
+!${body}
+</body>
+</html>
+`
+}
+
+/** The navigation around the content of a page. */
+export function frameOf(visit: Visit, pages: readonly Page[], path: string, content: Html): Html {
+  const shown = pages.filter(({ letter, needs }) => letter !== undefined && visit.can(needs))
+  const links = shown.map(
+    (page) =>
+      html`<li><a href="${visit.link(page.path)}" data-letter="${page.letter}" !${page.path === path ? 'aria-current="page"' : ''}>${page.title}</a></li>`,
+  )
+  return html`<a class="skip" href="#content">Skip to the content</a>
+<header>
+<a class="brand" href="${visit.link('/')}"><span class="mark" aria-hidden="true"></span>Bellwire <span class="side">${visit.side}</span></a>
+!${visit.can('GET /admin/messages') ? searchOf(visit) : '<span></span>'}
+<form class="person" method="post" action="${visit.link('/sign-out')}">
+<input type="hidden" name="csrf" value="${visit.csrf}">
+<span title="The key that you signed in with"><bdi>${visit.key.name}</bdi></span>
+<button class="plain">Sign out</button>
+</form>
+</header>
+<nav aria-label="Pages"><ul>!${links}<li class="help"><a href="${visit.link('/help')}" data-help>Keyboard <kbd>?</kbd></a></li></ul></nav>
+<main id="content" tabindex="-1">
+!${content}
+</main>
+<dialog id="help" aria-labelledby="help-title">!${helpOf(shown)}<form method="dialog"><button>Close</button></form></dialog>`
+}
+
+function searchOf(visit: Visit): Html {
+  return html`<form class="search" role="search" action="${visit.link('/messages')}">
+<label class="hidden" for="search">Find a message by identifier, activity.id or user</label>
+<input id="search" name="find" type="search" value="${visit.query.find ?? ''}" placeholder="Identifier, activity.id or user" autocomplete="off" spellcheck="false">
+<kbd aria-hidden="true">/</kbd>
+</form>`
+}
+
+/** The keys, as a table. */
+export function helpOf(pages: readonly Pick<Page, 'letter' | 'title'>[]): Html {
+  const rows = pages.map(
+    ({ letter, title }) => html`<tr><th scope="row"><kbd>g</kbd> <kbd>${letter}</kbd></th><td>${title}</td></tr>`,
+  )
+  return html`<h1 id="help-title">Keyboard</h1>
+<table class="keys"><tbody>
+<tr><th scope="row"><kbd>/</kbd></th><td>Search</td></tr>
+!${rows}
+<tr><th scope="row"><kbd>p</kbd></th><td>Pause or continue the live part of the page</td></tr>
+<tr><th scope="row"><kbd>?</kbd></th><td>This help</td></tr>
+</tbody></table>`
+}
+
+/** The sign-in form. */
+export function signInOf({
+  base,
+  side,
+  problem,
+  to,
+}: {
+  readonly base: string
+  readonly side: string
+  readonly problem?: string | undefined
+  readonly to?: string | undefined
+}): Html {
+  return html`<main class="sign-in" id="content">
+<h1><span class="mark" aria-hidden="true"></span>Bellwire <span class="side">${side}</span></h1>
+<form method="post" action="${base}/sign-in">
+<p>Sign in with a key for <code>/admin</code>. Its scopes decide what you see and what you can change.</p>
+!${problem === undefined ? '' : html`<p class="note bad" role="alert">${problem}</p>`}
+!${to === undefined ? '' : html`<input type="hidden" name="to" value="${to}">`}
+<label for="key">Key</label>
+<input id="key" name="key" type="password" autocomplete="current-password" required autofocus maxlength="512">
+<button class="primary">Sign in</button>
+</form>
+</main>`
+}

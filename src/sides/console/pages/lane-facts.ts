@@ -1,0 +1,46 @@
+// A lane, as several pages show it.
+
+import type { AnswerOf } from '../../admin/calls.ts'
+import { badge, duration, type Html, html, moment, number } from '../html.ts'
+import type { Visit } from '../page.ts'
+
+export type Lane = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]
+export type Pause = Lane['pauses'][number]
+
+/** A table with one row for each lane. */
+export function laneTable(visit: Visit, lanes: readonly Lane[]): Html {
+  const rows = lanes.map(
+    (lane) => html`<tr>
+<th scope="row"><a href="${visit.link('/lane', { name: lane.name })}">${lane.name}</a></th>
+<td>!${badge(lane.state)}</td>
+<td class="number">${number(lane.waiting)}</td>
+<td class="number">${lane.waiting === 0 ? '–' : duration(lane.oldest_age_ms)}</td>
+<td class="number">${number(lane.in_flight)}</td>
+<td class="number">${lane.settings.per_second.value === null ? '–' : number(lane.settings.per_second.value)}</td>
+<td class="wide">!${reasonsOf(lane).join('<br>')}</td>
+</tr>`,
+  )
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Lanes"><table>
+<thead><tr><th scope="col">Lane</th><th scope="col">State</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Oldest</th><th scope="col" class="number">In calls</th><th scope="col" class="number">Rate</th><th scope="col">Why</th></tr></thead>
+<tbody>!${rows}</tbody></table></div>`
+}
+
+/** Why messages of the lane wait: its hold, its pauses, its last error. */
+export function reasonsOf(lane: Lane): readonly Html[] {
+  const { held_reason: held, held_for_ms: heldMs, next_try_at: next, last_error: error, last_error_at: at } = lane
+  return [
+    ...(held === undefined
+      ? []
+      : [html`held for ${duration(heldMs)}: ${held}!${next === undefined ? '' : html`; next try !${moment(next)}`}`]),
+    ...lane.pauses.map(pauseOf),
+    ...(error === undefined || error === held
+      ? []
+      : [html`last error!${at === undefined ? '' : html` !${moment(at)}`}: ${error}`]),
+  ]
+}
+
+/** @example 'activity 7 of the lane is paused by crm since …: wrong text' */
+export function pauseOf({ scope, activity, action, held_back: items, by, reason, since, until }: Pause): Html {
+  const part = activity !== undefined ? `activity ${activity} of ` : action !== undefined ? `action ${action} of ` : ''
+  return html`${part}the ${scope} is paused by ${by} since !${moment(since)}!${until === undefined ? '' : html` until !${moment(until)}`}, ${number(items)} held back: ${reason}`
+}

@@ -1,0 +1,312 @@
+// The console of a side: pages for people, at /console on the address of /admin. pages.ts lists them.
+
+import helmet from '@fastify/helmet'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AccessKey, Scope } from '../../base/http/access.ts'
+import { addressOf } from '../../base/http/address.ts'
+import type { Authentication } from '../../base/http/authentication.ts'
+import { HttpError, type Side } from '../../base/http/http.ts'
+import { emit } from '../../base/runtime/events.ts'
+import { messageOf } from '../../base/runtime/message-of.ts'
+import { apiKeyHeader } from '../../contract/endpoints.ts'
+import { createRouteCaller } from './call-route.ts'
+import { readCookie, setCookie } from './cookie.ts'
+import { createFiles } from './files.ts'
+import { type Html, html, query as queryOf } from './html.ts'
+import { documentOf, frameOf, helpOf, signInOf } from './layout.ts'
+import { createLivePages } from './live.ts'
+import { demandSameOrigin } from './origin.ts'
+import type { Act, AnyRouteName, Fields, Page, Visit } from './page.ts'
+import { acts, pages } from './pages.ts'
+import { createSessions, type Session } from './session.ts'
+import { createWatch } from './watch.ts'
+
+export interface ConsoleOptions {
+  readonly side: Side
+  /** The keys for /admin. */
+  readonly keys: readonly AccessKey[]
+  /** Authenticates the callers of /admin: the console counts wrong keys together with it. */
+  readonly authentication: Authentication<AccessKey>
+  /** The routes of /admin on this side. */
+  readonly routes: readonly { readonly method: string; readonly url: string; readonly scope: Scope }[]
+}
+
+const self = ["'self'"]
+const none = ["'none'"]
+const security = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: none,
+      scriptSrc: self,
+      styleSrc: self,
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: self,
+      formAction: self,
+      frameAncestors: none,
+      baseUri: none,
+    },
+  },
+  // Browsers would send `Origin: null` with each form.
+  referrerPolicy: { policy: 'same-origin' },
+  frameguard: { action: 'deny' },
+  // The name of this server may have other services without TLS.
+  strictTransportSecurity: false,
+} as const
+
+const formBytes = 64 * 1024
+/** The bodies of people who have not signed in have a small share of the memory. */
+const signInBody = { name: 'console sign-in', timeoutMs: 10_000 }
+
+/** Registers the pages. @param app serves /admin */
+export async function serveConsole(app: FastifyInstance, options: ConsoleOptions): Promise<void> {
+  const { side, keys, authentication, routes } = options
+  const files = createFiles()
+  const sessions = createSessions(keys)
+  const cookieName = `bellwire-${side}`
+  const callAs = createRouteCaller(app)
+  const live = createLivePages()
+  const watch = createWatch(side)
+  const scopes = new Map(routes.map(({ method, url, scope }) => [`${method} ${url}`, scope]))
+  const opened = new WeakMap<FastifyRequest, Session>()
+
+  app.addHook('preClose', async () => live.stop())
+  app.addHook('onClose', async () => watch.stop())
+  await app.register(async (server) => {
+    await server.register(helmet, security)
+    server.addHook('onSend', async (_request, reply) => {
+      if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    })
+    server.setErrorHandler(showError)
+    files.serve(server)
+    server.get('/console/sign-in', async (request, reply) => signInPage(request, reply))
+    server.post(
+      '/console/sign-in',
+      { onRequest: async (request) => demandSameOrigin(request), bodyLimit: 4 * 1024, config: { bodies: signInBody } },
+      signIn,
+    )
+    const person = { onRequest: authenticate }
+    const changing = {
+      onRequest: [async (request: FastifyRequest) => demandSameOrigin(request), authenticate],
+      bodyLimit: formBytes,
+    }
+    server.post('/console/sign-out', changing, signOut)
+    server.get('/console/help', person, async (request, reply) =>
+      send(request, reply, { title: 'Keyboard', path: '/help', content: helpOf(pages.filter(({ letter }) => letter)) }),
+    )
+    for (const page of pages)
+      server.get(page.path === '/' ? '/console' : `/console${page.path}`, person, (request, reply) =>
+        showPage(page, request, reply),
+      )
+    for (const act of acts) {
+      server.get(`/console${act.path}`, person, (request, reply) => askFor(act, request, reply))
+      server.post(`/console${act.path}`, changing, (request, reply) => carryOut(act, request, reply))
+    }
+    server.get('/console/*', person, async () => {
+      throw new HttpError(404, 'there is no such page')
+    })
+  })
+
+  /** The address of /console, with the prefix under which the side is mounted. */
+  function baseOf({ originalUrl, url }: FastifyRequest): string {
+    const prefix = originalUrl.endsWith(url) ? originalUrl.slice(0, -url.length) : ''
+    return `${/^(\/[\w.~-]+)*$/.test(prefix) ? prefix : ''}/console`
+  }
+
+  async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const session = await sessions.read(readCookie(request, cookieName))
+    if (session) {
+      try {
+        request.headers[apiKeyHeader] = session.key
+        await authentication.onRequest(request, reply)
+        opened.set(request, session)
+        return
+      } catch (error) {
+        if (!(error instanceof HttpError) || error.status >= 500) throw error
+      }
+    }
+    const base = baseOf(request)
+    const to = request.method === 'GET' ? request.originalUrl.slice(base.length) : ''
+    reply.redirect(`${base}/sign-in${queryOf({ to: to === '' || to === '/' ? undefined : to })}`, 303)
+  }
+
+  async function signInPage(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
+    const base = baseOf(request)
+    const { to } = fieldsOf(request.method === 'GET' ? (request.query as object) : request.body)
+    const none = keys.length === 0 ? `No key for /admin is configured: add one in the configuration.` : undefined
+    const form = signInOf({ base, side, problem: problem ?? none, to })
+    return reply
+      .type(htmlType)
+      .send(documentOf({ title: 'Sign in', side, base, versions: await files.versions() }, form))
+  }
+
+  async function signIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { key = '', to = '' } = fieldsOf(request.body)
+    request.headers[apiKeyHeader] = key
+    try {
+      await authentication.onRequest(request, reply)
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error
+      const says = error.status === 401 ? 'This is not a key for /admin of this side.' : error.message
+      return signInPage(request, reply.code(error.status), says)
+    }
+    const base = baseOf(request)
+    setCookie(request, reply, { name: cookieName, path: base, value: await sessions.begin(key) })
+    return reply.redirect(`${base}${/^\/[^/\\]/.test(to) ? to : ''}`, 303)
+  }
+
+  async function signOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    formOf(request)
+    sessions.end(readCookie(request, cookieName))
+    const base = baseOf(request)
+    setCookie(request, reply, { name: cookieName, path: base, value: undefined })
+    return reply.redirect(`${base}/sign-in`, 303)
+  }
+
+  function visitOf(request: FastifyRequest): Visit {
+    const key = authentication.callerOf(request)
+    const { csrf, key: secret } = opened.get(request) as Session
+    const base = baseOf(request)
+    return {
+      side,
+      key,
+      csrf,
+      watch,
+      query: fieldsOf(request.query as object),
+      can: (route: AnyRouteName) => {
+        const scope = scopes.get(route)
+        return scope !== undefined && key.scopes.includes(scope)
+      },
+      call: callAs({ name: key.name, key: secret, address: addressOf(request.raw) }),
+      link: (path, parameters = {}) => `${base}${path === '/' ? '' : path}${queryOf(parameters)}`,
+    }
+  }
+
+  function demand(visit: Visit, route: AnyRouteName): void {
+    if (visit.can(route)) return
+    const scope = scopes.get(route)
+    throw scope === undefined
+      ? new HttpError(404, `the ${side} has no such page`)
+      : new HttpError(403, `the key ${visit.key.name} lacks the scope ${scope}: add it in the configuration`)
+  }
+
+  async function showPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const visit = visitOf(request)
+    demand(visit, page.needs)
+    if (page.live && request.headers.accept?.includes('text/event-stream')) {
+      const compose = page.live
+      live.add(reply.raw, { ...(reply.getHeaders() as Record<string, string>), 'cache-control': 'no-store' }, () =>
+        compose(visit),
+      )
+      return reply.hijack()
+    }
+    const still = (await page.still?.(visit)) ?? ''
+    const content = html`!${noteOf(visit)}!${still}!${page.live ? liveOf(visit, page.path, await page.live(visit)) : ''}`
+    return send(request, reply, { title: page.title, path: page.path, content })
+  }
+
+  /** The effect of the act that the person has just done. */
+  function noteOf({ query: { did, count = '' } }: Visit): Html {
+    const act = acts.find(({ path }) => path === did)
+    return act && /^\d{1,15}$/.test(count)
+      ? html`<p class="note good" role="status">${act.done(Number(count))}</p>`
+      : ''
+  }
+
+  async function askFor(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const visit = visitOf(request)
+    demand(visit, act.needs)
+    const { effect, fields = '', isEmpty, back } = await act.ask(visit)
+    const given = Object.entries(visit.query).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+    )
+    const content = html`<h1>${act.title}</h1>
+<form class="ask" method="post" action="${visit.link(act.path)}">
+<input type="hidden" name="csrf" value="${visit.csrf}">!${given}
+<p>!${effect}</p>
+!${fields}
+<p class="buttons">!${isEmpty ? '' : html`<button class="primary">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
+</form>`
+    return send(request, reply, { title: act.title, path: act.path, content })
+  }
+
+  async function carryOut(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const fields = formOf(request)
+    const visit = visitOf(request)
+    demand(visit, act.needs)
+    const { to, count } = await act.act(visit, fields)
+    return reply.redirect(`${to}${to.includes('?') ? '&' : '?'}${queryOf({ did: act.path, count }).slice(1)}`, 303)
+  }
+
+  /** The fields of a form that a page of this session sent. */
+  function formOf(request: FastifyRequest): Fields {
+    const { csrf, ...fields } = fieldsOf(request.body)
+    if (csrf !== opened.get(request)?.csrf)
+      throw new HttpError(403, 'the form is not of your session: open the page again, and send it once more')
+    return fields
+  }
+
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { title, path, content }: { readonly title: string; readonly path: string; readonly content: Html },
+  ): Promise<FastifyReply> {
+    const body = frameOf(visitOf(request), pages, path, content)
+    return reply
+      .type(htmlType)
+      .send(documentOf({ title, side, base: baseOf(request), versions: await files.versions() }, body))
+  }
+
+  async function showError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { status, message } = asRefusal(error)
+    // A route of /admin has reported its own error.
+    if (!(error instanceof HttpError)) {
+      const { method, routeOptions } = request
+      emit('request.refused', {
+        side,
+        method,
+        path: routeOptions.url ?? '',
+        status,
+        error: message,
+        cause: messageOf(error),
+      })
+    }
+    const content = html`<h1>${status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'This did not work'}</h1><p class="note bad" role="alert">${message}</p>`
+    reply.code(status)
+    if (opened.has(request)) return send(request, reply, { title: 'Error', path: '', content })
+    const frame = { title: 'Error', side, base: baseOf(request), versions: await files.versions() }
+    return reply.type(htmlType).send(documentOf(frame, html`<main class="sign-in" id="content">!${content}</main>`))
+  }
+}
+
+const htmlType = 'text/html; charset=utf-8'
+
+/** The live part of a page. The address says whether it is paused. */
+function liveOf(visit: Visit, path: string, part: Html): Html {
+  const { live: state, did: _, count: __, ...query } = visit.query
+  const isPaused = state === 'off'
+  const connect = isPaused
+    ? ''
+    : html`hx-sse:connect="${visit.link(path, query)}" hx-sse:close="ended" hx-swap="innerMorph"`
+  return html`<p class="switch"><a href="${visit.link(path, { ...query, live: isPaused ? undefined : 'off' })}" data-pause>${isPaused ? 'Paused: continue' : 'Live: pause'}</a></p>
+<div id="live" !${connect}>!${part}</div>`
+}
+
+/** The fields of a query or of a form. Empty fields are left out, since a form sends each of its fields. */
+function fieldsOf(given: unknown): Fields {
+  const entries = Buffer.isBuffer(given)
+    ? [...new URLSearchParams(given.toString())]
+    : Object.entries((given ?? {}) as Readonly<Record<string, string | readonly string[]>>)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, String([value].flat()[0])] as const).filter(([, value]) => value !== ''),
+  )
+}
+
+function asRefusal(error: unknown): { readonly status: number; readonly message: string } {
+  const { status, statusCode, message } = error as { status?: number; statusCode?: number; message: string }
+  const code = status ?? statusCode ?? 500
+  // The message of an unexpected error may contain data.
+  return code < 500 || error instanceof HttpError
+    ? { status: code, message }
+    : { status: 503, message: 'the server cannot answer now: retry later; if the error persists, its log says why' }
+}

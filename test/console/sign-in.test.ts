@@ -1,0 +1,170 @@
+// Who gets into the console, and what a stranger can make it do.
+
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
+import { adminKey, keys, startOperator, startPlatform } from '../support/sides.ts'
+import { signedIn, visitor } from './browse.ts'
+
+const reader = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['counts', 'read'] } as const
+
+const startSide = (t: TestContext, adminKeys = [adminKey, reader] as never[]) => startOperator(t, { adminKeys })
+
+test('a page leads to the sign-in, and from there back; each page names the person', async (t) => {
+  const { url } = await startSide(t)
+  const browser = visitor(url)
+  const first = await browser.look('/console/lanes?live=off')
+  assert.match(first.path, /^\/console\/sign-in\?to=/)
+  assert.match(first.html, /name="to" value="\/lanes\?live&#61;off"/)
+  const shown = await browser.send('/console/sign-in', { key: adminKey.key, to: '/lanes?live=off' })
+  assert.equal(shown.path, '/console/lanes?live=off')
+  assert.match(shown.text, /admin Sign out/)
+  const out = await browser.send('/console/sign-out')
+  assert.match(out.path, /sign-in/)
+  assert.equal(browser.cookie, '')
+})
+
+test('both sides show whether all is well', async (t) => {
+  const operator = await startSide(t)
+  const provider = operatorApi({ url: operator.url, apiKey: keys.one.key })
+  const platform = await startPlatform(t, { lanes: [{ brand: '1', channel: 'push', mode: 'single', provider }] })
+  for (const { url } of [operator, platform]) {
+    const shown = await (await signedIn(url, adminKey.key)).look('/console')
+    assert.equal(shown.status, 200)
+    assert.match(shown.text, /All is well.*Waiting 0.*Successful 0/)
+  }
+})
+
+test('a wrong key signs nobody in, and guessing is slowed down', async (t) => {
+  const { url } = await startSide(t)
+  const browser = visitor(url)
+  const refused = await browser.send('/console/sign-in', { key: 'a-wrong-key-of-the-admin' })
+  assert.equal(refused.status, 401)
+  assert.match(refused.text, /This is not a key/)
+  assert.equal(browser.cookie, '')
+  const statuses = new Set<number>()
+  for (let guess = 0; guess < 130; guess++)
+    statuses.add((await browser.send('/console/sign-in', { key: `a-wrong-key-number-${guess}` })).status)
+  assert.deepEqual(statuses, new Set([401, 503]))
+  // The right key reveals nothing either.
+  assert.equal((await browser.send('/console/sign-in', { key: adminKey.key })).status, 503)
+})
+
+test('a session is new at each sign-in, cannot be chosen by others, and ends with the sign-out', async (t) => {
+  const { url } = await startSide(t)
+  const browser = visitor(url)
+  browser.cookie = 'bellwire-operator=chosen-by-an-attacker'
+  assert.match((await browser.look('/console')).path, /sign-in/)
+  await browser.send('/console/sign-in', { key: adminKey.key })
+  const first = browser.cookie
+  assert.doesNotMatch(first, /chosen/)
+  await browser.send('/console/sign-in', { key: adminKey.key })
+  assert.notEqual(browser.cookie, first)
+  const stolen = visitor(url)
+  stolen.cookie = browser.cookie
+  assert.equal((await stolen.look('/console')).path, '/console')
+  await browser.look('/console')
+  await browser.send('/console/sign-out')
+  assert.match((await stolen.look('/console')).path, /sign-in/)
+})
+
+test('a session ends with its key, and with another process whose keys differ', async (t) => {
+  const before = await startSide(t)
+  const browser = await signedIn(before.url, adminKey.key)
+  const after = await startSide(t, [reader] as never[])
+  const again = visitor(after.url)
+  again.cookie = browser.cookie
+  assert.match((await again.look('/console')).path, /sign-in/)
+  const same = await startSide(t)
+  const other = visitor(same.url)
+  other.cookie = browser.cookie
+  assert.equal((await other.look('/console')).path, '/console', 'a process with the same keys knows the session')
+})
+
+test('the cookie is for this server only, and no page can be framed, cached or given a script', async (t) => {
+  const { url } = await startSide(t)
+  const response = await fetch(`${url}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: url },
+    body: new URLSearchParams({ key: adminKey.key }),
+  })
+  assert.match(response.headers.get('set-cookie') ?? '', /; Path=\/console; HttpOnly; SameSite=Strict$/)
+  assert.doesNotMatch(response.headers.get('set-cookie') ?? '', /the-key/)
+  const { headers, html } = await (await signedIn(url, adminKey.key)).look('/console')
+  const policy = headers.get('content-security-policy') ?? ''
+  assert.match(policy, /default-src 'none'/)
+  assert.match(policy, /frame-ancestors 'none'/)
+  assert.doesNotMatch(policy, /unsafe/)
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.doesNotMatch(html, /<script>|<script [^>]*>[^<]|\son\w+=|style=/)
+})
+
+test('another site can send no form: neither its Origin nor its lack of the token is accepted', async (t) => {
+  const { url } = await startSide(t)
+  const browser = await signedIn(url, adminKey.key)
+  await browser.look('/console')
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])
+    assert.equal((await browser.send('/console/sign-out', {}, headers as never)).status, 403, JSON.stringify(headers))
+  assert.equal((await browser.send('/console/sign-out', { csrf: 'guessed' })).status, 403)
+  const sites = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+  assert.equal((await visitor(url).send('/console/sign-in', { key: adminKey.key }, sites)).status, 403)
+  assert.equal((await browser.look('/console')).path, '/console', 'still signed in')
+})
+
+test('a sign-in leads only to pages of the console', async (t) => {
+  const { url } = await startSide(t)
+  for (const to of ['//evil.example', '/\\evil.example', 'https://evil.example', '@evil.example', '.evil.example'])
+    assert.equal((await visitor(url).send('/console/sign-in', { key: adminKey.key, to })).path, '/console', to)
+})
+
+test('an unknown page is a page, and a key without the scope is told which it lacks', async (t) => {
+  const enqueuer = { name: 'enqueuer', key: 'the-key-of-the-enqueuer', scopes: ['enqueue'] } as const
+  const { url } = await startSide(t, [adminKey, enqueuer] as never[])
+  const unknown = await (await signedIn(url, adminKey.key)).look('/console/unknown')
+  assert.equal(unknown.status, 404)
+  assert.match(unknown.text, /there is no such page/)
+  const browser = visitor(url)
+  const refused = await browser.send('/console/sign-in', { key: enqueuer.key })
+  assert.equal(refused.status, 403)
+  assert.match(refused.text, /lacks the scope/)
+  assert.doesNotMatch(refused.html, /<nav[^>]*>.*Lanes/s)
+})
+
+test('all files that a page loads have at most 70 KB compressed, and come from this server', async (t) => {
+  const { url } = await startSide(t)
+  const { html } = await (await signedIn(url, adminKey.key)).look('/console')
+  const files = [...html.matchAll(/(?:src|href)="([^"]*\/files\/[^"]*)"/g)].map((match) =>
+    (match[1] as string).replaceAll('&#61;', '='),
+  )
+  assert.equal(files.length, 6)
+  let bytes = gzipSync(html).length
+  for (const file of files) {
+    const response = await fetch(`${url}${file}`)
+    assert.equal(response.status, 200, file)
+    assert.equal(response.headers.get('content-encoding'), 'gzip')
+    bytes += Number(response.headers.get('content-length'))
+    await response.arrayBuffer()
+  }
+  assert.ok(bytes <= 70_000, `${bytes} bytes`)
+  assert.doesNotMatch(html, /https?:\/\//)
+})
+
+test('a live page sends its part as server-sent events, with the headers of the page', async (t) => {
+  const { url } = await startSide(t)
+  const browser = await signedIn(url, adminKey.key)
+  const response = await fetch(`${url}/console`, {
+    headers: { accept: 'text/html, text/event-stream', cookie: browser.cookie },
+  })
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  assert.match(Buffer.from((await reader.read()).value ?? []).toString(), /^data: .*All is well/)
+  await reader.cancel()
+})
