@@ -67,7 +67,7 @@ async function fill(database: Database, size: number, signal: AbortSignal): Prom
   const began = process.cpuUsage()
   for (let from = 0; from < size; from += batch) {
     signal.throwIfAborted()
-    const of = { id: uuidv7(), text: '[]' }
+    const of = {}
     const messages = Array.from({ length: Math.min(batch, size - from) }, (_, position) =>
       message(from + position, userOf(from + position, size), of, position),
     )
@@ -87,9 +87,9 @@ async function fill(database: Database, size: number, signal: AbortSignal): Prom
 /** Consecutive messages belong to different users. */
 const userOf = (n: number, size: number): string => String(((n * 7_919) % (size / messagesPerUser)) + 1)
 
-function message(id: number, userId: string, of: { id: string; text: string }, position: number): Message {
+function message(id: number, userId: string, of: object, position: number): Message {
   const parts = { id: String(id), userId, activityId: '7', actionId: '9', triggerHash: 'h' }
-  const part = { of, start: 0, position }
+  const part = { of, position }
   return {
     brand,
     channel: 'push',

@@ -12,8 +12,7 @@ export type { Activity, InvalidItem, ReadItem } from './read-item.ts'
 export const mostItems = 100_000
 
 export type ReadBatch =
-  /** `text`: the body, to which the items' `start` refers; absent if the body is not UTF-8 or cannot be stored. */
-  | { readonly items: readonly ReadItem[]; readonly text?: string }
+  | { readonly items: readonly ReadItem[] }
   /** The body cannot be split into items: answer `status` with {error: invalid}; the platform retries the whole batch (§7.2.1). */
   | { readonly invalid: string; readonly status: 400 | 413 }
 
@@ -35,7 +34,7 @@ export function readBatch(body: Uint8Array | string): ReadBatch {
   // Without an item that can be reported, an answer with status 200 would be empty (row 35).
   if (items[0] && 'invalid' in items[0] && items.every(({ idJson }) => idJson === undefined))
     return refuse(`no item of the batch has an activity.id; first item: ${items[0].invalid}`)
-  return { items, ...(isStorable(source) && { text: source.text }) }
+  return { items }
 }
 
 /**
@@ -84,8 +83,4 @@ function readElement(source: Source, start: number, end: number, deep?: boolean)
 
 function refuse(invalid: string): ReadBatch {
   return { invalid, status: 400 }
-}
-
-function isStorable({ text, intact }: Source): boolean {
-  return intact && text.isWellFormed() && !text.includes('\0')
 }

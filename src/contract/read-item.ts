@@ -20,8 +20,6 @@ export interface Activity {
   readonly actionId: string | null
   /** The source text of the whole element, stored and forwarded unchanged. */
   readonly text: string
-  /** The position of the element in the text of the body, in characters. */
-  readonly start: number
   /** `activity`, or a field of it, that occurs twice: the last one counts here, and the first one for some other parsers (row 42). */
   readonly repeated: string | undefined
   /** The parsed element: content, target and meta are siblings of `activity` (row 4). Unlike the fields above, its numbers may be rounded. */
@@ -68,7 +66,6 @@ export function readItem(source: Source, start: number, end: number, deep: boole
     triggerHash: (triggerHash ?? null) as string | null,
     actionId: actionId === 'null' ? null : actionId,
     text,
-    start,
     repeated,
     element,
   }

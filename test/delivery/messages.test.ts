@@ -8,6 +8,7 @@ import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { createChunks } from '../../src/subjects/delivery/chunks.ts'
+import { createClaim } from '../../src/subjects/delivery/claim.ts'
 import { countMessages } from '../../src/subjects/delivery/message-counts.ts'
 import { findById, findByRef, findByUser } from '../../src/subjects/delivery/messages.ts'
 import { eraseTexts, readRequest } from '../../src/subjects/delivery/requests.ts'
@@ -21,6 +22,11 @@ const countRequests = statement<{ n: number }>({
   name: 'count_requests',
   columns: {},
   text: () => 'select count(*) as n from requests',
+})
+const selectTexts = statement<{ text: string }>({
+  name: 'select_texts',
+  columns: {},
+  text: () => 'select text from requests order by id',
 })
 const countRows = statement<{ brand: string; name: string; n: number }>({
   name: 'count_rows',
@@ -40,6 +46,8 @@ async function open(t: TestContext, store: string, answer?: (message: Message) =
     database,
     provider,
     send: (messages: readonly Message[]) => path.send(messages, { deadline: Date.now() + 20_000 }),
+    /** All stored texts, without the spaces of erased ones. */
+    texts: async () => (await database.read(op(selectTexts, [[]]))).map(({ text }) => text.replaceAll(/ +/g, '')),
     requests: async () => (await database.read(op(countRequests, [[]])))[0]?.n,
     /** The counts of the triggers, and the counts of the rows. */
     counts: async () => {
@@ -57,13 +65,8 @@ function message(brand: string, id: number, userId = '1001'): Message {
 
 /** These messages as one request. */
 function asBatch(messages: readonly Message[]): Message[] {
-  const of = { id: uuidv7(), text: `[${messages.map(({ text }) => text).join()}]` }
-  let start = 1
-  return messages.map((each, position) => {
-    const part = { of, start, position }
-    start += each.text.length + 1
-    return { ...each, part }
-  })
+  const of = {}
+  return messages.map((each, position) => ({ ...each, part: { of, position } }))
 }
 
 onEachEngine('a message is found by its identifier, in its own brand only', async (t, store) => {
@@ -150,6 +153,54 @@ onEachEngine('a repetition of a delivered message is neither sent nor is its req
 })
 
 onEachEngine(
+  'a repetition beside a new message, and a later attempt, leave no text that no message names',
+  async (t, store) => {
+    const s = await open(t, store, ({ id, ref, attempt }) =>
+      id === '2' && attempt < 4
+        ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
+        : { category: 'successful', ref, rule: 'accepted' },
+    )
+    const again = (messages: readonly Message[], text?: string) =>
+      asBatch(messages.map((m) => ({ ...m, ref: uuidv7(), text: text ?? m.text })))
+    const [one, two, three] = [message('1', 1), message('1', 2), message('1', 3)]
+    const find = async (ref: string) => {
+      const row = await findByRef(s.database, ['1'], ref)
+      return row && (await readRequest(s.database, row))?.text
+    }
+    await s.send(asBatch([one, two]))
+    assert.deepEqual(await s.texts(), [one.text + two.text])
+    // Another attempt with the same text, beside a delivered message.
+    await s.send(again([one, two]))
+    assert.deepEqual(await s.texts(), [one.text + two.text])
+    // Another attempt beside a new message: only the text of the new one is added.
+    await s.send([...again([one, two]), ...asBatch([three])])
+    const mixed = asBatch([{ ...two, ref: uuidv7(), text: '{"id":2,"changed":true}' }, message('1', 4)])
+    await s.send(mixed)
+    assert.deepEqual(await s.texts(), [one.text, three.text, mixed[1]?.text, mixed[0]?.text])
+    assert.equal(await find(two.ref), mixed[0]?.text)
+    assert.equal(await find(mixed[1]?.ref as string), mixed[1]?.text)
+    const users = await findByUser(s.database, '1', '1001')
+    await eraseTexts(s.database, users)
+    assert.equal((await s.texts()).join(''), '')
+  },
+)
+
+onEachEngine(
+  'of two attempts with different texts at the same time, only the one that is made stores its text',
+  async (t, store) => {
+    const s = await open(t, store, () => ({ category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }))
+    const first = message('1', 1)
+    await s.send([first])
+    const attempts = ['one', 'other'].map((text) => ({ ...first, ref: uuidv7(), text }))
+    const claim = createClaim({ database: s.database, transactional: false })
+    const claims = await Promise.all(attempts.map(async (m) => (await claim([m])).get(m)?.is))
+    const made = attempts.filter((_, i) => claims[i] === 'taken over')
+    assert.deepEqual(claims.toSorted(), ['elsewhere', 'taken over'])
+    assert.deepEqual((await s.texts()).join(''), made[0]?.text)
+  },
+)
+
+onEachEngine(
   'each message of a batch has its outcome in its own row, also if only some succeeded',
   async (t, store) => {
     const s = await open(t, store, ({ id, ref }) =>
@@ -233,13 +284,15 @@ onEachEngine('the text of one user is erased from a batch, and no other text', a
 onEachEngine('two erasures in the same request at the same time both take effect', async (t, store) => {
   const s = await open(t, store)
   const users = Array.from({ length: 8 }, (_, n) => `u${n}`)
-  const batch = asBatch(users.map((user, n) => message('1', n, user)))
+  const context = { tracking: { 'x-fasttrack-id': 'f-1' } }
+  const batch = asBatch(users.map((user, n) => ({ ...message('1', n, user), context })))
   await s.send(batch)
   await Promise.all(users.map(async (user) => eraseTexts(s.database, await findByUser(s.database, '1', user))))
   const [row] = await findById(s.database, ['1'], '0')
   assert.ok(row)
   const whole = await readRequest(s.database, { request: row.request, start_at: 0, length: 10_000 })
-  assert.match(whole?.text ?? '', /^\[[ ,]*\]$/)
+  assert.match(whole?.text ?? '', /^ +$/)
+  assert.equal(whole?.tracking, null)
 })
 
 onEachEngine('a key with any characters is stored and found unchanged', async (t, store) => {

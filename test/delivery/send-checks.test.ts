@@ -211,10 +211,8 @@ async function sendThree(
   })
   const path = pathTo(wrap(database), createDevices({ source: table, services: [apns] }))
   const alone = users.map((user) => message('1', user))
-  const whole = { id: uuidv7(), text: `[${alone.map(({ text }) => text).join()}]` }
-  const messages = batch
-    ? alone.map((each, position) => ({ ...each, part: { of: whole, start: whole.text.indexOf(each.text), position } }))
-    : alone
+  const whole = {}
+  const messages = batch ? alone.map((each, position) => ({ ...each, part: { of: whole, position } })) : alone
   return {
     database,
     messages,

@@ -1,8 +1,10 @@
 // Search for messages at the operator: by activity.id, and by user page by page; and erasure.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
-import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
+import { adminKey, element, get, keys, post, startOperator, temporary, witness } from '../support/sides.ts'
 
 const reader = {
   name: 'reader of brand 1',
@@ -130,4 +132,22 @@ test("a user's texts are erased from shared requests and the inbox; other users 
     requests: 0,
     notifications: 0,
   })
+})
+
+test('a refused item of a batch leaves no text in the store: malformed, of another brand, or beyond the size', async (t) => {
+  const file = join(await temporary(t), 'operator.db')
+  const { url, stop } = await startOperator(t, { store: `sqlite:${file}`, limits: { batchMax: 4 } })
+  const texts = ['accepted', 'malformed', 'of another brand', 'accepted too', 'beyond the size']
+  const batch = texts.map((body, i) => element(i === 1 ? { id: -1 } : i === 2 ? { brand_id: 2 } : {}, { body }))
+  const { status, body } = await post(`${url}/channels/push/batch`, batch, keys.one.key)
+  assert.equal(status, 200)
+  assert.equal(body.successful.length, 2)
+  await stop()
+  const store = new DatabaseSync(file, { readOnly: true })
+  t.after(() => store.close())
+  const stored = store.prepare('select text from requests').all() as { text: string }[]
+  assert.deepEqual(
+    stored.map(({ text }) => texts.filter((each) => text.includes(`"${each}"`))),
+    [['accepted', 'accepted too']],
+  )
 })

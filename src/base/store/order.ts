@@ -10,7 +10,6 @@ export const commitOrder: readonly string[] = [
   // The send path of the operator.
   'claim_messages',
   'take_over',
-  'insert_claimed_requests',
   'insert_requests',
   'replace_request_text',
   'settle_messages',

@@ -113,10 +113,10 @@ interface BatchRequest {
 function readBatchRequest(channel: Channel, request: FastifyRequest, key: ApiKey, batchMax: number): BatchRequest {
   const read = readBatch(bodyOf(request))
   if ('invalid' in read) throw new HttpError(read.status, read.invalid)
-  const { items, text } = read
+  const { items } = read
   emit('message.received', { channel, count: items.length, mode: 'batch' })
   const context = contextOf(request)
-  const whole = text === undefined ? undefined : { id: uuidv7(), text }
+  const whole = {}
   const ids = items.map(({ idJson }) => idJson)
   const outcomes = new Array<Outcome | undefined>(items.length).fill(undefined)
   const messages: Message[] = []
@@ -130,8 +130,7 @@ function readBatchRequest(channel: Channel, request: FastifyRequest, key: ApiKey
     }
     outcomes[i] = i >= batchMax ? beyondBatchMax(batchMax) : refuseBrand(key, item)
     if (outcomes[i]) continue
-    const part = whole && { of: whole, start: item.start, position: messages.length }
-    messages.push(toMessage(channel, item, context, part))
+    messages.push(toMessage(channel, item, context, { of: whole, position: messages.length }))
     indexes.push(i)
   }
   return { ids, outcomes, messages, indexes }

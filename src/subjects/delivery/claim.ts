@@ -2,12 +2,13 @@
 
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
-import type { Database } from '../../base/store/database.ts'
+import { uuidv7 } from '../../base/runtime/ids.ts'
+import type { Database, Op } from '../../base/store/database.ts'
 import { op } from '../../base/store/statement.ts'
 import type { Message } from '../providers/provider.ts'
 import { createChunks } from './chunks.ts'
 import { type ClaimedBefore, claimMessages, selectMessages, takeOverMessages } from './messages.ts'
-import { markStored, storeClaimedRequests, storeRequests } from './requests.ts'
+import { type ClaimedRequest, eraseTexts, joinRequests, readTexts, storeRequests, type TextPlace } from './requests.ts'
 
 /** The state of a message that was seen before. */
 export type Claim =
@@ -36,38 +37,30 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
   return async (messages) => {
     const now = clock.now()
     const { owner } = database
-    const rows = messages.map((m) => [
-      m.brand,
-      m.key,
-      m.ref,
-      m.userId,
-      owner,
-      m.part?.of.id ?? m.ref,
-      m.part?.start ?? 0,
-      m.text.length,
-      now,
-      chunkOf(m.brand),
-    ])
-    const ops = [op(claimMessages, rows), storeClaimedRequests(messages)] as const
+    const { requests, places } = joinRequests(messages)
+    const rows = messages.map((m, i) => {
+      const { request, start_at, length } = places[i] as TextPlace
+      return [m.brand, m.key, m.ref, m.userId, owner, request, start_at, length, now, chunkOf(m.brand)]
+    })
+    const ops = [op(claimMessages, rows), storeRequests(requests)] as const
     const [[claimed]] = await database.commit(ops, { durable: false })
-    if (claimed?.complete) {
-      for (const message of messages) markStored(message)
-      return new Map()
-    }
-    return claimSomeSeen(messages, owner)
+    return claimed?.complete ? new Map() : claimSomeSeen(messages, requests, owner)
   }
 
   /** After an insert that found some of the messages in the table. */
-  async function claimSomeSeen(messages: readonly Message[], owner: string): Promise<ReadonlyMap<Message, Claim>> {
+  async function claimSomeSeen(
+    messages: readonly Message[],
+    requests: readonly ClaimedRequest[],
+    owner: string,
+  ): Promise<ReadonlyMap<Message, Claim>> {
     const rows = await readClaims(database, messages)
     const messageOf = new Map(messages.map((m) => [m.key, m]))
-    const [newKeys, seen] = [new Set<string>(), [] as ClaimedBefore[]]
+    const [fresh, seen] = [new Set<Message>(), [] as ClaimedBefore[]]
     for (const row of rows) {
       const message = messageOf.get(row.key) as Message
-      if (row.ref === message.ref && row.owner === owner && row.attempt === 1) newKeys.add(row.key)
+      if (row.ref === message.ref && row.owner === owner && row.attempt === 1) fresh.add(message)
       else seen.push(row)
     }
-    for (const message of messages) if (newKeys.has(message.key)) markStored(message)
     const alive = await findLivingOwners(seen)
     const claims = new Map<Message, Claim>()
     const free: [Message, ClaimedBefore][] = []
@@ -79,7 +72,8 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
         claims.set(message, { is: 'elsewhere', ref: row.ref })
       else free.push([message, row])
     }
-    if (free.length > 0) await takeOver(free, owner, claims)
+    const partial = requests.filter((request) => !request.messages.every((message) => fresh.has(message)))
+    await takeOver(free, owner, storeRequests(partial, fresh), claims)
     return claims
   }
 
@@ -88,25 +82,37 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
     return owners.size === 0 ? owners : database.alive([...owners])
   }
 
+  /**
+   * Begins another attempt of the free messages. Their texts are stored already, unless the caller changed one or retention removed it.
+   *
+   * @param storeNew stores the texts that the first commit left out: those of new messages beside seen ones
+   */
   async function takeOver(
     free: readonly (readonly [Message, ClaimedBefore])[],
     owner: string,
+    storeNew: Op,
     claims: Map<Message, Claim>,
   ): Promise<void> {
     const now = clock.now()
     const isUncertain = ({ state }: ClaimedBefore): boolean => state === 'in_flight' && !transactional
-    const rows = free.map(([m, row]) => [
-      row.ref,
-      row.state,
-      row.attempt,
-      owner,
-      m.part?.of.id ?? m.ref,
-      m.part?.start ?? 0,
-      m.text.length,
-      isUncertain(row) ? 1 : 0,
-      now,
-    ])
-    const ops = [op(takeOverMessages, rows), storeRequests(free.map(([m]) => m))] as const
+    const earlier = free.map(([, row]) => row)
+    const texts = await readTexts(database, earlier)
+    const changed: ClaimedRequest[] = []
+    const rows = free.map(([m, row]) => {
+      let { request, start_at, length } = row
+      if (texts.get(row.ref) !== m.text) {
+        ;[request, start_at, length] = [uuidv7(), 0, m.text.length]
+        changed.push({ id: request, messages: [{ ...m, ref: row.ref }] })
+      }
+      return [row.ref, row.state, row.attempt, owner, request, start_at, length, isUncertain(row) ? 1 : 0, now]
+    })
+    // The earlier texts. First, because no row names them after the next commit.
+    const replaced = new Set(changed.map(({ messages: [m] }) => m?.ref))
+    await eraseTexts(
+      database,
+      earlier.filter(({ ref }) => replaced.has(ref)),
+    )
+    const ops = [op(takeOverMessages, rows), storeNew, storeRequests(changed)] as const
     const [taken] = await database.commit(ops, { durable: false })
     const attempts = new Map(taken.map(({ ref, attempt }) => [ref, attempt]))
     for (const [message, row] of free) {
@@ -117,7 +123,6 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
         claims.set(message, { is: 'elsewhere', ref })
         continue
       }
-      markStored(message)
       claims.set(message, { is: 'taken over', ref, attempt })
       if (row.state !== 'in_flight') continue
       emit('message.taken_over', { brand, channel: message.channel, ref, attempt, uncertain: isUncertain(row) })

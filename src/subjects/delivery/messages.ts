@@ -88,6 +88,10 @@ export interface ClaimedBefore {
   readonly state: MessageState
   readonly attempt: number
   readonly owner: string
+  readonly request: string
+  /** The place of the message's text in its request, in UTF-16 units. */
+  readonly start_at: number
+  readonly length: number
 }
 
 /** The rows of these keys. */
@@ -95,7 +99,7 @@ export const selectMessages = statement<ClaimedBefore>({
   name: 'select_messages',
   columns: { brand: 'text', key: 'text' },
   text: (rows) => `
-    select m.brand, m.key, m.ref, m.state, m.attempt, m.owner
+    select m.brand, m.key, m.ref, m.state, m.attempt, m.owner, m.request, m.start_at, m.length
     from ${rows} r join messages m on m.brand = r.brand and m.key = r.key`,
 })
 
@@ -195,10 +199,6 @@ export interface MessageRow extends ClaimedBefore {
   /** The call to the provider that led to the outcome: providers/calls.ts. */
   readonly call: string | null
   readonly updated_at: number
-  readonly request: string
-  /** The place of the message's text in its request, in UTF-16 units. */
-  readonly start_at: number
-  readonly length: number
   /** The check that decided (permission.ts). Null: no check took place. */
   readonly permission: number | null
   readonly permission_read_at: number | null

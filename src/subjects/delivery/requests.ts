@@ -1,11 +1,10 @@
-// The table requests: the body of each request, unchanged and once for all its messages, and the tracking headers. The row of a
-// message has the place of its text in the body. A single request has one message: no other text is stored with it (§4.1 rule 1).
+// The table requests: the texts of the messages that one commit claimed of one request, joined, and the tracking headers. The row of a
+// message has the place of its text. No other text is stored: no refused item, no repetition, and no earlier attempt has one.
 
-import { firstUuidv7 } from '../../base/runtime/ids.ts'
+import { firstUuidv7, uuidv7 } from '../../base/runtime/ids.ts'
 import type { Database, Migration, Op, Value } from '../../base/store/database.ts'
-import { insertNew } from '../../base/store/insert-new.ts'
 import { op, statement } from '../../base/store/statement.ts'
-import type { Message, Request } from '../providers/provider.ts'
+import type { Message } from '../providers/provider.ts'
 import { type MessageRow, touchMessages } from './messages.ts'
 
 export const requestMigrations: readonly Migration[] = [
@@ -19,65 +18,72 @@ export const requestMigrations: readonly Migration[] = [
   },
 ]
 
-/** Stores requests without a condition: for messages that begin another attempt. */
-const insertRequests = insertNew({
-  name: 'insert_requests',
-  table: 'requests',
-  key: 'id',
-  columns: { id: 'text', text: 'text', tracking: 'text' },
-})
+/** The place of a message's text in a request. */
+export type TextPlace = Pick<MessageRow, 'ref' | 'request' | 'start_at' | 'length'>
 
-/** Stores a request only if it has a new message: a request that is repeated is not stored again. */
-const insertClaimedRequests = statement({
-  name: 'insert_claimed_requests',
-  columns: { id: 'text', text: 'text', tracking: 'text', first: 'text', last: 'text' },
+/** The messages of one request that are claimed together. */
+export interface ClaimedRequest {
+  readonly id: string
+  readonly messages: readonly Message[]
+}
+
+/**
+ * Joins the texts of the messages of each request. The messages of a request follow one another.
+ *
+ * @returns the requests in order, and the place of each message's text
+ */
+export function joinRequests(messages: readonly Message[]): {
+  readonly requests: readonly ClaimedRequest[]
+  readonly places: readonly TextPlace[]
+} {
+  const requests: { id: string; messages: Message[] }[] = []
+  let last: (typeof requests)[number] | undefined
+  let of: object | undefined
+  let start = 0
+  const places = messages.map((message) => {
+    const { part, ref, text } = message
+    if (last === undefined || part === undefined || part.of !== of) {
+      last = { id: uuidv7(), messages: [] }
+      requests.push(last)
+      of = part?.of
+      start = 0
+    }
+    last.messages.push(message)
+    const place = { ref, request: last.id, start_at: start, length: text.length }
+    start += text.length
+    return place
+  })
+  return { requests, places }
+}
+
+/** Stores a request only if each of the counted messages names it: no other process has taken one over. */
+const insertRequests = statement({
+  name: 'insert_requests',
+  columns: { id: 'text', text: 'text', tracking: 'text', first: 'text', last: 'text', messages: 'bigint' },
   text: (rows) => `
     insert into requests (id, text, tracking)
     select r.id, r.text, r.tracking from ${rows} r
-    where exists (select 1 from messages m where m.ref between r.first and r.last and m.request = r.id)
+    where r.messages = (select count(*) from messages m where m.ref between r.first and r.last and m.request = r.id)
     on conflict (id) do nothing`,
 })
 
-/** To be committed with the claim of these messages, which have one brand: stores each request that has a new message. */
-export function storeClaimedRequests(messages: readonly Message[]): Op {
+/**
+ * To be committed with the claim of these requests, which it stores if each of their messages is claimed.
+ *
+ * @param claimed only these messages count: the texts of the others are spaces
+ */
+export function storeRequests(requests: readonly ClaimedRequest[], claimed?: ReadonlySet<Message>): Op {
   const rows: Value[][] = []
-  for (const [request, ofRequest] of byRequest(messages)) {
-    const [first, last] = [ofRequest[0] as Message, ofRequest.at(-1) as Message]
-    rows.push([...requestRow(request, first), first.ref, last.ref])
+  for (const { id, messages } of requests) {
+    const counted = claimed ? messages.filter((message) => claimed.has(message)) : messages
+    const [first, last] = [counted[0], counted.at(-1)]
+    if (!first || !last) continue
+    const texts = messages.map((message) => (claimed?.has(message) === false ? blank(message.text) : message.text))
+    const { tracking } = first.context
+    rows.push([id, texts.join(''), tracking ? JSON.stringify(tracking) : null, first.ref, last.ref, counted.length])
   }
-  return op(insertClaimedRequests, rows)
+  return op(insertRequests, rows)
 }
-
-/** To be committed with another attempt of these messages: stores their requests. */
-export function storeRequests(messages: readonly Message[]): Op {
-  return op(
-    insertRequests,
-    [...byRequest(messages)].map(([request, [first]]) => requestRow(request, first as Message)),
-  )
-}
-
-/** To be called when a commit has stored the request of a message. */
-export function markStored({ part }: Message): void {
-  if (part) part.of.stored = true
-}
-
-function byRequest(messages: readonly Message[]): ReadonlyMap<Request, readonly Message[]> {
-  const found = new Map<Request, Message[]>()
-  for (const message of messages) {
-    const request = message.part?.of
-    if (!request || request.stored) continue
-    const ofRequest = found.get(request)
-    if (ofRequest) ofRequest.push(message)
-    else found.set(request, [message])
-  }
-  return found
-}
-
-const requestRow = ({ id, text }: Request, { context }: Message): Value[] => [
-  id,
-  text,
-  context.tracking ? JSON.stringify(context.tracking) : null,
-]
 
 const selectRequests = statement<{ id: string; text: string; tracking: string | null }>({
   name: 'select_requests',
@@ -88,46 +94,76 @@ const selectRequests = statement<{ id: string; text: string; tracking: string | 
 /** The text of a message, and its tracking headers as JSON. Undefined: retention has removed its request. */
 export async function readRequest(
   database: Database,
-  { request, start_at: start, length }: Pick<MessageRow, 'request' | 'start_at' | 'length'>,
+  place: Pick<MessageRow, 'request' | 'start_at' | 'length'>,
 ): Promise<{ readonly text: string; readonly tracking: string | null } | undefined> {
-  const [found] = await database.read(op(selectRequests, [[request]]))
-  return found && { text: found.text.slice(start, start + length), tracking: found.tracking }
+  const [found] = await database.read(op(selectRequests, [[place.request]]))
+  return found && { text: textAt(found.text, place), tracking: found.tracking }
 }
+
+/** @returns the stored texts of these messages, by `ref`; without those whose request retention has removed */
+export async function readTexts(
+  database: Database,
+  places: readonly TextPlace[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(places.map(({ request }) => request))]
+  const found = await database.read(
+    op(
+      selectRequests,
+      ids.map((id) => [id]),
+    ),
+  )
+  const textOf = new Map(found.map(({ id, text }) => [id, text]))
+  return new Map(
+    places.flatMap((place) => {
+      const text = textOf.get(place.request)
+      return text === undefined ? [] : [[place.ref, textAt(text, place)]]
+    }),
+  )
+}
+
+const textAt = (text: string, { start_at: start, length }: Pick<TextPlace, 'start_at' | 'length'>): string =>
+  text.slice(start, start + length)
 
 const replaceText = statement<{ id: string }>({
   name: 'replace_request_text',
   columns: { id: 'text', was: 'text', text: 'text' },
   route: 'id',
   text: (rows) => `
-    update requests set text = r.text from ${rows} r where requests.id = r.id and requests.text = r.was
+    update requests set text = r.text, tracking = case when trim(r.text) = '' then null else requests.tracking end
+    from ${rows} r where requests.id = r.id and requests.text = r.was
     returning requests.id as id`,
 })
 
 /**
- * Overwrites the texts of these messages with spaces, so that the other texts of the same request keep their places.
+ * Overwrites the texts at these places with spaces, so that the other texts of the same request keep their places. With the last
+ * text, the tracking headers go too.
  *
  * @returns the number of changed requests
  */
-export async function eraseTexts(database: Database, messages: readonly MessageRow[]): Promise<number> {
+export async function eraseTexts(database: Database, places: readonly TextPlace[]): Promise<number> {
   let changed = 0
-  for (const [id, ofRequest] of Map.groupBy(messages, ({ request }) => request))
+  for (const [id, ofRequest] of Map.groupBy(places, ({ request }) => request))
     if (await eraseFrom(database, id, ofRequest)) changed++
   return changed
 }
 
 /** @returns false if retention has removed the request */
-async function eraseFrom(database: Database, id: string, messages: readonly MessageRow[]): Promise<boolean> {
+async function eraseFrom(database: Database, id: string, places: readonly TextPlace[]): Promise<boolean> {
   for (;;) {
     const [found] = await database.read(op(selectRequests, [[id]]))
     if (!found) return false
     let { text } = found
-    for (const { start_at: start, length } of messages)
-      text = text.slice(0, start) + ' '.repeat(length) + text.slice(start + length)
+    for (const place of places) {
+      const { start_at: start, length } = place
+      text = text.slice(0, start) + blank(textAt(text, place)) + text.slice(start + length)
+    }
     // The update fails if another process has erased from the same request meanwhile: then both changes must be kept.
     const [replaced] = await database.commit([
       op(replaceText, [[id, found.text, text]]),
-      op(touchMessages, [[messages[0]?.ref ?? '']]),
+      op(touchMessages, [[places[0]?.ref ?? '']]),
     ])
     if (replaced.length > 0) return true
   }
 }
+
+const blank = (text: string): string => ' '.repeat(text.length)

@@ -357,9 +357,8 @@ class Path implements SendPath {
 const mayHaveArrived = (result: Result): boolean =>
   result.category === 'successful' || (result.category === 'fatal' && result.uncertain === true)
 
-/** The text of a single send is its whole request. The request is named before the claim, which may change the `ref`. */
-const withPart = (m: Message): Message =>
-  m.part ? m : { ...m, part: { of: { id: m.ref, text: m.text }, start: 0, position: 0 } }
+/** A single send is a request of one message. */
+const withPart = (m: Message): Message => (m.part ? m : { ...m, part: { of: { single: true }, position: 0 } })
 
 function* split<T>(items: readonly T[], max: number): Generator<readonly T[]> {
   if (items.length > 0 && items.length <= max) yield items

@@ -18,23 +18,14 @@ export interface Message {
   /** The request element, byte for byte. */
   readonly text: string
   readonly attempt: number
-  /** The batch request of the message, and the place of `text` in it. Absent for a single request, whose body is `text`. */
+  /** The batch request of the message. Absent for a single request. */
   readonly part?: Part | undefined
   readonly context: { readonly traceparent?: string; readonly tracking?: Readonly<Record<string, string>> }
 }
 
-/** The body of one request, as text. It is stored once for all messages of the request. */
-export interface Request {
-  readonly id: string
-  readonly text: string
-  /** The body has been stored: see delivery/requests.ts. */
-  stored?: boolean
-}
-
 export interface Part {
-  readonly of: Request
-  /** Offset in UTF-16 units. */
-  readonly start: number
+  /** The same object for all messages of the request. `single`: the request has one message, without an array. */
+  readonly of: { readonly single?: true }
   /** Number of the message within its request, from 0, in the order of the identifiers. */
   readonly position: number
 }

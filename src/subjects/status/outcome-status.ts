@@ -20,7 +20,7 @@ export interface SentMessage {
   /** The request element, byte for byte. */
   readonly text: string
   /** The batch request of the message. Absent for a single request. */
-  readonly part?: { readonly of: { readonly text: string } } | undefined
+  readonly part?: { readonly of: { readonly single?: true } } | undefined
   readonly context: { readonly tracking?: Readonly<Record<string, string>> }
 }
 
@@ -55,7 +55,7 @@ export function outcomeStatus(
 /** Row 25. The tracking headers of a batch belong to no single message, so they are left out. */
 function metaOf({ text, part, context: { tracking } }: SentMessage, pointers: readonly string[]): string {
   const members = memberTexts(sourceOf(text))
-  const isSingle = part === undefined || part.of.text === text
+  const isSingle = part === undefined || part.of.single === true
   return statusMeta({
     activity: members.get('activity') ?? '',
     headers: isSingle && tracking ? JSON.stringify(tracking) : undefined,
