@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -28,6 +29,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'vapid',
     'init',
     'push',
+    'completion',
   ]
   const [options, words] = await Promise.all([
     Promise.all(commands.map((command) => run(t, [command, '--help']))),
@@ -39,6 +41,21 @@ test('the help lists all commands, and each command has its own help with exampl
     assert.match(options[i]?.out ?? '', /Examples:\n {2}/, command)
     assert.equal(words[i]?.out, options[i]?.out)
   }
+})
+
+test('in bash, the script of completion completes commands, subcommands, options and their words', async (t) => {
+  const { out } = await run(t, ['completion', 'bash'])
+  const complete = (line: string): string => {
+    const words = `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1))`
+    const script = `${out}\n${words}; _bellwire; echo \${COMPREPLY[@]}`
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim()
+  }
+  assert.equal(complete('bellwire rec'), 'reconcile')
+  assert.equal(complete('bellwire failed rep'), 'replay')
+  assert.equal(complete('bellwire send --chan'), '--channel')
+  assert.equal(complete('bellwire send --channel pu'), 'push')
+  assert.equal(complete('bellwire failed replay --y'), '--yes')
+  assert.equal(complete('bellwire init pl'), 'platform')
 })
 
 test('an unknown command or option exits with 2 and a suggestion', async (t) => {

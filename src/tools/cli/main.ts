@@ -52,7 +52,18 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],
   ['vapid', 'make a key pair for Web Push', () => import('./vapid.ts')],
+  [
+    'completion',
+    'print a script that completes commands and options in a shell',
+    async () => {
+      const { command } = await import('./completion.ts')
+      return { command: () => command(loadAll) }
+    },
+  ],
 ]
+
+const loadAll = (): Promise<Command[]> =>
+  Promise.all(commands.map(async ([name, , load]) => (await load()).command().name(name)))
 
 /** Runs one command line and returns its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -89,8 +100,7 @@ export async function main(args: readonly string[]): Promise<number> {
 /** @throws CliError if the word is no command but the subcommand of one */
 async function refuseSubcommand(word = '-'): Promise<void> {
   if (word.startsWith('-') || commands.some(([name]) => name === word)) return
-  const loaded = await Promise.all(commands.map(async ([name, , load]) => (await load()).command().name(name)))
-  const found = loaded.flatMap((command) => command.commands).filter((command) => command.name() === word)
+  const found = (await loadAll()).flatMap((command) => command.commands).filter((command) => command.name() === word)
   if (found.length === 0) return
   const names = found.map((command) => `bellwire ${fullName(command)}`)
   throw new CliError(exit.usage, `unknown command '${word}'. Did you mean ${names.join(' or ')}?`)
