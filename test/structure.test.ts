@@ -25,6 +25,7 @@ const allowedImports: Record<string, readonly string[]> = {
   queue: ['people', 'store', 'runtime', 'contract'],
   brands: ['queue', 'store', 'runtime'],
   attributes: ['http-client', 'store', 'runtime', 'contract'],
+  audit: ['people', 'store', 'runtime'],
   brokers: ['queue', 'store', 'runtime', 'contract'],
   inbox: ['people', 'store', 'http', 'runtime', 'contract', 'providers:types'],
   status: ['people', 'settings', 'providers', 'http-client', 'queue', 'store', 'http', 'runtime', 'contract'],
@@ -38,9 +39,10 @@ const allowedImports: Record<string, readonly string[]> = {
   'stand-ins': ['http', 'runtime', 'contract'],
   checker: ['runtime', 'contract'],
   delivery: ['people', 'providers', 'devices', 'inbox', 'attributes', 'store', 'http', 'runtime', 'contract'],
-  reconcile: ['people', 'http-client', 'attributes:types', 'store', 'http', 'runtime', 'contract'],
+  reconcile: ['people', 'audit', 'http-client', 'attributes:types', 'store', 'http', 'runtime', 'contract'],
   admin: [
     'people',
+    'audit',
     'reconcile',
     'conversions',
     'status',
@@ -58,6 +60,7 @@ const allowedImports: Record<string, readonly string[]> = {
   console: ['admin', 'http', 'runtime', 'contract'],
   operator: [
     'people',
+    'audit',
     'settings',
     'console',
     'admin',
@@ -76,6 +79,7 @@ const allowedImports: Record<string, readonly string[]> = {
   ],
   platform: [
     'people',
+    'audit',
     'settings',
     'console',
     'admin',

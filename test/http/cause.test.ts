@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { createHttp } from '../../src/base/http/http.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { adminRoute, registerAdmin } from '../../src/sides/admin/route.ts'
+import { openTrail } from '../support/audit.ts'
 
 const cause = 'PostgreSQL: connect ECONNREFUSED'
 
@@ -24,6 +25,7 @@ test('a key with the scope counts is told why the store cannot answer; another k
         method: 'GET',
         url: '/admin/test',
         scope: 'decide',
+        act: null,
         ...adminRoute({
           says: 'Fails.',
           gives: Type.Object({}),
@@ -33,6 +35,7 @@ test('a key with the scope counts is told why the store cannot answer; another k
         }),
       },
     ],
+    await openTrail(t),
   )
   const errorFor = async ({ key }: { readonly key: string }) => {
     const { statusCode, body } = await app.inject({ url: '/admin/test', headers: { 'x-api-key': key } })

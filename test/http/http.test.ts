@@ -6,6 +6,7 @@ import { createHttp, HttpError, listen } from '../../src/base/http/http.ts'
 import { UnstorableText } from '../../src/base/runtime/unstorable.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { registerAdmin } from '../../src/sides/admin/route.ts'
+import { openTrail } from '../support/audit.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { event } from '../support/wait.ts'
 
@@ -78,11 +79,13 @@ test('metrics are not answered on a loopback address under a foreign host name',
 
 test('answers of /admin are not cached', async (t) => {
   const key = { name: 'office', key: 'the-key-of-the-office', scopes: ['counts', 'read'] as const }
+  const trail = await openTrail(t)
   const url = await serve(t, (app) =>
     registerAdmin(
       app,
       [key],
-      [{ method: 'GET', url: '/admin/texts', scope: 'read', says: 'Lists.', handler: async () => ({}) }],
+      [{ method: 'GET', url: '/admin/texts', scope: 'read', act: null, says: 'Lists.', handler: async () => ({}) }],
+      trail,
     ),
   )
   const answer = await fetch(`${url}/admin/texts`, { headers: { 'x-api-key': key.key } })
@@ -91,10 +94,11 @@ test('answers of /admin are not cached', async (t) => {
 })
 
 test('every response has a header that forbids content type sniffing', async (t) => {
+  const trail = await openTrail(t)
   const url = await serve(t, (app) => {
     app.get('/fine', async () => 'fine')
     app.get('/refused', () => Promise.reject(new HttpError(403, 'no')))
-    registerAdmin(app, [], [])
+    registerAdmin(app, [], [], trail)
   })
   for (const path of ['/fine', '/refused', '/missing', '/%ff']) {
     const answer = await fetch(url + path)

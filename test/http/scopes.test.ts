@@ -29,6 +29,7 @@ const onBothSides = {
     'POST /admin/lanes/settings/reset',
   ],
   people: ['POST /admin/messages/erase', 'GET /admin/people/{brand}/{user}'],
+  audit: ['GET /admin/audit', 'GET /admin/audit.ndjson'],
   tokens: ['POST /admin/subscriber-tokens'],
 } as const
 

@@ -10,6 +10,7 @@ export const allScopes = [
   'lift', // with `attributes` or `decide`: end a block or an exclusion
   'people', // export and erase the data of a person
   'devices', // link and unlink
+  'audit', // read the audit trail, with the users whom it names
   'tokens', // create subscriber tokens, and so act for every user of the brands of the key
 ] as const
 

@@ -31,8 +31,9 @@ export function documentRoutes(
   side: Side,
   keys: readonly AccessKey[],
   { openApi, asyncApi }: Documents,
+  onRefused?: (address: string) => void,
 ): void {
-  const onRequest = demandKeyFromOutside(keys)
+  const onRequest = demandKeyFromOutside(keys, onRefused)
   // One buffer for all answers, however many are being sent.
   let rest: Buffer | undefined
   let channels: Buffer | undefined
@@ -48,9 +49,12 @@ export function documentRoutes(
   pageRoutes(app, side, onRequest)
 }
 
-function demandKeyFromOutside(keys: readonly AccessKey[]): Authentication<AccessKey>['onRequest'] {
+function demandKeyFromOutside(
+  keys: readonly AccessKey[],
+  onRefused: ((address: string) => void) | undefined,
+): Authentication<AccessKey>['onRequest'] {
   const missing = 'the API documents need a key for /admin in the header X-Api-Key, except for programs on this machine'
-  const authentication = keyAuthentication({ keys, missing, unknown: missing })
+  const authentication = keyAuthentication({ keys, missing, unknown: missing, onRefused })
   return async (request, reply) => {
     if (!isLocalRequest(request.raw)) await authentication.onRequest(request, reply)
   }

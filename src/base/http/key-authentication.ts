@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { apiKeyHeader } from '../../contract/endpoints.ts'
 import { createKeyFinder } from './access.ts'
-import { addressOf } from './address.ts'
+import { addressOf, networkOf } from './address.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { createWrongKeys } from './wrong-keys.ts'
@@ -19,13 +19,15 @@ export interface KeyAuthenticationOptions<Key extends NamedKey> {
   readonly unknown: string
   /** Whether the key may also be the token of Bearer, or the password of Basic, whose user name is the name of the key. */
   readonly acceptsAuthorization?: true
+  /** Called for each refused key. @param address an address, or an IPv6 network */
+  readonly onRefused?: ((address: string) => void) | undefined
   /** Throws if the key must not call this route. */
   readonly check?: (key: Key, request: FastifyRequest) => void
 }
 
 /** Authenticates callers by the key in X-Api-Key or in Authorization, and limits the rate at which keys can be guessed (wrong-keys.ts). */
 export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticationOptions<Key>): Authentication<Key> {
-  const { keys, missing, unknown, acceptsAuthorization, check } = options
+  const { keys, missing, unknown, acceptsAuthorization, check, onRefused } = options
   const findKey = createKeyFinder(keys)
   const wrongKeys = createWrongKeys()
   return createAuthentication((request) => {
@@ -38,6 +40,7 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
     const found = findKey(presented.key)
     const key = presented.name === undefined || presented.name === found?.name ? found : undefined
     const verdict = wrongKeys.judge(address, key?.name)
+    if (verdict !== 'right' || key === undefined) onRefused?.(networkOf(address))
     // Not a 4xx: the key may be correct, and on a 4xx the platform would drop the message for good (§7.1).
     if (verdict === 'wait') throw new HttpError(503, tooManyWrong, 1, { counted: true })
     if (verdict === 'wrong' || key === undefined) throw new HttpError(401, unknown, undefined, { counted: true })

@@ -59,6 +59,8 @@ export interface RouteAccess<Caller> extends Pick<Authentication<Caller>, 'calle
   readonly onRequest: Hook | Hook[]
   readonly bodyLimit?: number
   readonly config?: FastifyContextConfig
+  /** Runs before the answer is sent. If it throws, the answer is the error. */
+  readonly onSend?: Hook
   /** Checks the members of the body before its schema does. */
   readonly checkMembers?: (members: Readonly<Record<string, unknown>>) => void
 }

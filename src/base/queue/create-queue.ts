@@ -69,19 +69,19 @@ export function createQueue(
       servedLanes.set(lane.name, service)
       return service
     },
-    async setControls(controls) {
-      await setControls(database, controls)
+    async setControls(controls, also) {
+      await setControls(database, controls, also)
       await refreshControls(controls)
     },
-    async endControls(keys, by) {
-      const ended = await endControls(database, keys, by)
+    async endControls(keys, by, also) {
+      const ended = await endControls(database, keys, by, also)
       await refreshControls(keys)
       return ended
     },
     probeLanes: (lanes) => probeLanes(database, lanes),
     countSelected: (lane, selection, after) => countSelected(database, lane, selection, after),
-    async cancelWaiting(cancellations) {
-      await cancelWaiting(database, cancellations)
+    async cancelWaiting(cancellations, also) {
+      await cancelWaiting(database, cancellations, also)
       await refreshControls(cancellations.map(({ lane: scope }) => ({ scope })))
     },
     listCancellations: (lanes, limit) => listCancellations(database, lanes, limit),

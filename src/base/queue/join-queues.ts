@@ -59,18 +59,18 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
     insertFailedOps: (lane, items) => queueOf(lane).insertFailedOps(lane, items),
     enqueue: (lane, items) => queueOf(lane).enqueue(lane, items),
     serveLane: (lane, handle) => queueOf(lane.name).serveLane(lane, handle),
-    async setControls(controls) {
+    async setControls(controls, also) {
       await inEach(
         controls,
         ({ scope }) => scope,
-        (queue, own) => queue.setControls(own),
+        (queue, own) => queue.setControls(own, also),
       )
     },
-    async endControls(keys, by) {
+    async endControls(keys, by, also) {
       const ended = await inEach(
         keys,
         ({ scope }) => scope,
-        (queue, own) => queue.endControls(own, by),
+        (queue, own) => queue.endControls(own, by, also),
       )
       return ended.flat()
     },
@@ -78,8 +78,8 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
       await inEach(lanes, itself, (queue, own) => queue.probeLanes(own))
     },
     countSelected: (lane, selection, after) => queueOf(lane).countSelected(lane, selection, after),
-    async cancelWaiting(cancellations) {
-      await inEach(cancellations, laneOf, (queue, own) => queue.cancelWaiting(own))
+    async cancelWaiting(cancellations, also) {
+      await inEach(cancellations, laneOf, (queue, own) => queue.cancelWaiting(own, also))
     },
     async listCancellations(lanes, limit) {
       const listed = await inEach(lanes, itself, (queue, own) => queue.listCancellations(own, limit))

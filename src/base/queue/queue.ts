@@ -217,6 +217,8 @@ export interface Decision {
   readonly perSecond?: number
   /** The name of the key that decided. */
   readonly by?: string
+  /** Operations for each commit, which decides about this many items. */
+  readonly also?: (count: number) => readonly Op[]
 }
 
 export interface ItemOutcome {
@@ -303,10 +305,12 @@ export interface Lanes {
   /**
    * Stores controls. They apply at once, whichever process owns the lane: if it is this process, no call that they forbid starts
    * after the promise resolves. A control replaces an earlier control with the same scope, kind and name.
+   *
+   * @param also operations for the same commit
    */
-  setControls(controls: readonly NewControl[]): Promise<void>
+  setControls(controls: readonly NewControl[], also?: readonly Op[]): Promise<void>
   /** Ends controls. @returns those that existed */
-  endControls(keys: readonly ControlKey[], by: string): Promise<readonly ControlKey[]>
+  endControls(keys: readonly ControlKey[], by: string, also?: readonly Op[]): Promise<readonly ControlKey[]>
   /** Held lanes send their next probe now, even before the end of a pause that their provider asked for. */
   probeLanes(lanes: readonly string[]): Promise<void>
   /** Counts the selected items among the next 20,000 waiting items of a lane. They may be in running calls. */
@@ -315,7 +319,7 @@ export interface Lanes {
    * Cancels the selected items that wait now: they fail with the reason `cancelled`, and are in Failed Actions. Items in running
    * calls are cancelled only if they must be sent again. The owner of the lane does it, in steps, after the promise resolves.
    */
-  cancelWaiting(cancellations: readonly NewCancellation[]): Promise<void>
+  cancelWaiting(cancellations: readonly NewCancellation[], also?: readonly Op[]): Promise<void>
   /** The cancellations of these lanes, the newest first. */
   listCancellations(lanes: readonly string[], limit: number): Promise<readonly Cancellation[]>
 }

@@ -151,6 +151,10 @@ export const commitOrder: readonly string[] = [
   'forget_reconciliation',
   'begin_correction',
   'finish_correction',
+  // The audit trail: its lock is held for as short as possible.
+  'lock_audit',
+  'insert_audit',
+  'forget_audit',
   'wake',
 ]
 

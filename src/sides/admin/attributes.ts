@@ -11,7 +11,7 @@ import { reconciliationFields } from '../../contract/records.ts'
 import { shown } from '../../contract/shown.ts'
 import { ImportAnswer, importUsers } from '../../subjects/reconcile/crm/import-users.ts'
 import { readRecord } from '../../subjects/reconcile/crm/read-line.ts'
-import { readCrmUser, upsertCrmUsers } from '../../subjects/reconcile/crm/users.ts'
+import { type Field, readCrmUser, upsertCrmUsers } from '../../subjects/reconcile/crm/users.ts'
 import { readTimestamp } from '../../subjects/reconcile/timestamp.ts'
 import { adminRoute } from './route.ts'
 
@@ -65,6 +65,7 @@ export function attributeRoutes(databaseOf: (brand: string) => Database) {
           format,
           now,
           at: asOf(request.query.as_of, now),
+          also: (users) => key.audit.ops({ count: users.length }),
         })
       },
     }),
@@ -91,7 +92,10 @@ export function attributeRoutes(databaseOf: (brand: string) => Database) {
         const now = clock.now()
         const read = readRecord({ ...request.body, user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
-        const changed = await upsertCrmUsers(databaseOf(brand), brand, [read])
+        const before = (await readCrmUser(databaseOf(brand), brand, user)) ?? {}
+        const old = Object.fromEntries(Object.keys(read.values).map((field) => [field, before[field as Field]?.value]))
+        const audited = key.audit.ops({ old, new: read.values, given: undefined })
+        const changed = await upsertCrmUsers(databaseOf(brand), brand, [read], audited)
         const attributes = (await readCrmUser(databaseOf(brand), brand, user)) ?? {}
         return { brand, user_id: user, changed: changed === 1, attributes }
       },

@@ -76,7 +76,10 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
         for (const name of names)
           if (recent.filter(({ lane, doneAt }) => lane === name && doneAt === undefined).length >= mostOpen)
             throw new HttpError(409, `${mostOpen} cancellations of lane ${name} are not done yet: wait until they are`)
-        await queue.cancelWaiting(names.map((lane) => ({ ...selected, id, lane, by: key.name, reason })))
+        await queue.cancelWaiting(
+          names.map((lane) => ({ ...selected, id, lane, by: key.name, reason })),
+          key.audit.ops(),
+        )
         return { id }
       },
     }),

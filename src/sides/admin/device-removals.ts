@@ -56,7 +56,7 @@ export function removalRoutes(removals: RemovalKeeper) {
             `the key ${key.name} is limited to some brands, but a push service serves all brands: use a key without brands`,
           )
         const { service, for_minutes: forMinutes = 60 } = request.body
-        if (!(await removals.confirm(service, key.name, forMinutes * 60_000)))
+        if (!(await removals.confirm(service, key.name, forMinutes * 60_000, key.audit.ops)))
           throw new HttpError(
             409,
             `removals by ${service} are not stopped: GET /admin/devices/removals shows the state of each service`,

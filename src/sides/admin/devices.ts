@@ -26,6 +26,7 @@ import type { Registry } from '../../subjects/devices/registry.ts'
 import type { RemovalCursor, RemovalFilter } from '../../subjects/devices/removals/removals.ts'
 import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from '../../subjects/devices/shown.ts'
 import { countChanges, noChanges } from '../../subjects/devices/store-record.ts'
+import type { AdminCaller } from './request-audit.ts'
 import { RemovedDevices } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
 import { isBrandVisible } from './visibility.ts'
@@ -73,6 +74,7 @@ export function deviceRoutes(registryOf: (brand: string) => Registry) {
       async handler(request, key) {
         const { brand, user_id: userId } = request.query
         const ofKey = brandOf(brand, key)
+        key.audit.note({ brand: ofKey })
         return { devices: (await registryOf(ofKey).list(ofKey, userId)).map(shownDevice) }
       },
     }),
@@ -131,7 +133,9 @@ export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
       gives: Type.Object({ restored: whole() }),
       async handler({ body: { brand, ...body } }, key) {
         const given = filterOrAll(body, Object.keys(RemovedDevices.properties))
-        return { restored: await registry.restore(filterOf(brandOf(brand, key), given)) }
+        return {
+          restored: await registry.restore(filterOf(brandOf(brand, key), given), (count) => key.audit.ops({ count })),
+        }
       },
     }),
   }
@@ -143,7 +147,7 @@ export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
  */
 async function storeRecords(
   request: FastifyRequest,
-  key: AccessKey,
+  key: AdminCaller,
   { registry, ...reading }: DeviceAdmin & Pick<Reading, 'what'>,
 ): Promise<DevicesAnswer> {
   const { single, records } = recordsIn(bodyOf(request), request.headers['content-type'] ?? '')
@@ -158,7 +162,15 @@ async function storeRecords(
     else answer.refused.push({ line: i + 1, error: read.invalid })
   }
   answer.refused_count = answer.refused.length
-  countChanges(answer, await registry.storeEvents(events))
+  const [event] = events
+  const brands = new Set(events.map(({ brand }) => brand))
+  const users = new Set(events.map(({ userId }) => userId))
+  const audited = key.audit.ops({
+    count: events.length,
+    ...(brands.size === 1 && { brand: event?.brand }),
+    ...(users.size === 1 && { user: event?.userId }),
+  })
+  countChanges(answer, await registry.storeEvents(events, audited))
   return answer
 }
 

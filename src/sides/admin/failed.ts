@@ -6,10 +6,12 @@ import { HttpError } from '../../base/http/http.ts'
 import { cursorPattern } from '../../base/queue/failed/decide-failed.ts'
 import { failedStates } from '../../base/queue/failed/failed-state.ts'
 import { readMessageParts } from '../../base/queue/item-keys.ts'
+import { brandOf } from '../../base/queue/lane-name.ts'
 import type { DecidedItems, FailedActions, FailedFilter, FailedGroup, FailedItem } from '../../base/queue/queue.ts'
 import { closed, limitOf, moment, nullable, textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { failedColumns, readAllFailed } from './failed-csv.ts'
+import type { AdminCaller } from './request-audit.ts'
 import { FailedGroups, FailedQuery, failedFilter, ReplayRate } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
 import { sendCsv } from './send-file.ts'
@@ -141,6 +143,7 @@ export function failedRoutes(queue: FailedActions) {
         const found = await queue.findFailed(seq)
         if (!found || !isLaneVisible(key, found.lane))
           throw new HttpError(404, `there is no failed item ${seq}: GET /admin/failed lists them`)
+        key.audit.note({ brand: brandOf(found.lane), lane: found.lane, user: found.user ?? undefined })
         const { history, identifiers, ...item } = found
         return {
           ...shownFailed(item),
@@ -166,7 +169,7 @@ export function failedRoutes(queue: FailedActions) {
   async function decide(
     action: 'dismiss' | 'replay',
     { preview = false, after, per_second: perSecond, ...body }: Selection,
-    key: AccessKey,
+    key: AdminCaller,
   ): Promise<DecidedItems & { readonly groups?: readonly FailedGroup[] }> {
     const given = filterOrAll(body, [...Object.keys(failedFilter), 'seqs'])
     demandLane(given, key)
@@ -174,6 +177,7 @@ export function failedRoutes(queue: FailedActions) {
     if (preview) return queue.previewFailed(items, action, after)
     return queue.decideFailed(items, action, {
       by: key.name,
+      also: (count) => key.audit.ops({ count }),
       ...(after !== undefined && { after }),
       ...(perSecond !== undefined && { perSecond }),
     })

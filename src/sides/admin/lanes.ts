@@ -42,7 +42,7 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
         const { scope, targets } = findTargets(lanes, body, key)
         const pause = pauseOf(scope, body)
         await refuseTooMany(targets, pause)
-        await queue.setControls([{ ...pause, ...noteOf(body, key) }])
+        await queue.setControls([{ ...pause, ...noteOf(body, key) }], key.audit.ops())
         return showLanes(targets)
       },
     }),
@@ -58,7 +58,7 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
       async handler({ body }, key) {
         const { scope, targets } = findTargets(lanes, body, key)
         const held = body.now ? await findHeld(targets) : undefined
-        const ended = await queue.endControls([pauseOf(scope, body)], key.name)
+        const ended = await queue.endControls([pauseOf(scope, body)], key.name, key.audit.ops())
         if (held) await queue.probeLanes(targets.map(({ name }) => name))
         return { ended: ended.length, ...(held && { tried: held }), ...(await showLanes(targets)) }
       },
@@ -70,7 +70,8 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
       refuses: { 404: noSuchLane },
       async handler({ body }, key) {
         const { targets } = findTargets(lanes, body, key)
-        const [{ lane }] = targets as [LaneService]
+        const [target] = targets as [LaneService]
+        const { lane } = target
         const { mostPerCall = lane.max } = lane
         if ((body.settings.max ?? 1) > mostPerCall)
           throw new HttpError(
@@ -78,12 +79,14 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
             `settings.max is ${body.settings.max}: lane ${lane.name} sends at most ${mostPerCall} messages in a request`,
           )
         const author = noteOf(body, key)
+        const old = await readSettings(target)
         await queue.setControls(
           Object.entries(body.settings).map(([name, value]) => ({
             ...overrideOf(lane.name, namesInRequests[name as keyof typeof namesInRequests]),
             value: String(value),
             ...author,
           })),
+          key.audit.ops({ old }),
         )
         return showLanes(targets)
       },
@@ -105,10 +108,12 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
       refuses: { 404: noSuchLane },
       async handler({ body }, key) {
         const { targets } = findTargets(lanes, body, key)
+        const old = await readSettings(targets[0] as LaneService)
         const names = body.settings?.map((name) => namesInRequests[name]) ?? settingNames
         const ended = await queue.endControls(
           names.map((name) => overrideOf(body.lane, name)),
           key.name,
+          key.audit.ops({ old }),
         )
         return { ended: ended.length, ...(await showLanes(targets)) }
       },
@@ -136,6 +141,12 @@ async function refuseTooMany(targets: readonly LaneService[], pause: ControlKey)
       409,
       `there are ${mostItemPauses} pauses of activities and actions already: resume some, or pause the lane`,
     )
+}
+
+/** The settings in effect, by their names in requests. */
+async function readSettings({ state }: LaneService): Promise<Readonly<Record<string, unknown>>> {
+  const { settings } = await state()
+  return Object.fromEntries(Object.entries(namesInRequests).map(([name, setting]) => [name, settings[setting]]))
 }
 
 /** The lanes that are held, as far as this process knows: only the owner of a lane does. */

@@ -57,7 +57,12 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
       }),
       async handler(request, key) {
         const search = readMessageQuery(request.query, key, ['ref', 'id'])
-        if ('name' in search) return { messages: (await findMessages(search, visible(key))).map(shownMessage) }
+        if ('name' in search) {
+          const found = await findMessages(search, visible(key))
+          const [only, another] = found
+          if (only && !another) key.audit.note({ brand: only.brand, user: only.user_id })
+          return { messages: found.map(shownMessage) }
+        }
         const { brand, userId, before, limit } = search
         const found = await findByUser(database, brand, userId, {
           most: limit,
@@ -75,6 +80,7 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
         const brand = String(request.body.brand)
         if (!visible(key).includes(brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
+        await key.audit.record()
         return eraseUser(database, brand, userId)
       },
     }),
@@ -86,6 +92,7 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
         const { ref } = request.params
         const found = await findByRef(database, visible(key), ref)
         if (!found) throw new HttpError(404, `there is no message ${ref} here`)
+        key.audit.note({ brand: found.brand, user: found.user_id })
         const stored = await readRequest(database, found)
         return {
           ...(await readDelivery(database, found)),

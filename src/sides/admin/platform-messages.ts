@@ -135,6 +135,8 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
           lanes: visibleLanes,
           ...(name === 'ref' ? { ref: value } : { id: value }),
         })
+        const [only, another] = found
+        if (only && !another) key.audit.note(subjectOf(only))
         return { messages: await withStatuses(found.map(shownMessage)) }
       },
     }),
@@ -148,6 +150,7 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
         const service = lanes.find(({ name }) => name === found?.lane)
         if (!found || !service || !isLaneVisible(key, found.lane))
           throw new HttpError(404, `there is no message ${seq} here: GET /admin/messages finds messages`)
+        key.audit.note(subjectOf(found))
         const callIds = [...found.history.map(({ call }) => call), found.call].filter((id) => typeof id === 'string')
         const calls = await databaseOf(brandOf(found.lane)).read(
           op(
@@ -187,6 +190,7 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
         if (!isBrandVisible(key, brand))
           throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: use a key of this brand`)
         const database = databaseOf(brand)
+        await key.audit.record()
         await eraseStatuses(database, queue, lanesOf(brand), userId)
         const items = await queue.eraseItems(lanesOf(brand), userId)
         const { requests } = await eraseUserTexts(database, brand, userId)
@@ -204,6 +208,13 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
     return row && readDelivery(database, row)
   }
 }
+
+/** Whom a message is to. */
+const subjectOf = ({ lane, key }: Pick<FoundItem, 'lane' | 'key'>) => ({
+  brand: brandOf(lane),
+  lane,
+  user: readMessageKey(key).userId,
+})
 
 const lanesOf = (brand: string): string[] => channels.map((channel) => laneName(brand, channel))
 

@@ -1,7 +1,6 @@
 // The routes under /admin/reconciliations: request, list, acknowledge and export runs, and correct discrepancies.
 
 import { Type } from 'typebox'
-import type { AccessKey } from '../../base/http/access.ts'
 import { columnsOf } from '../../base/http/csv.ts'
 import { HttpError } from '../../base/http/http.ts'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
@@ -25,6 +24,7 @@ import {
   readRun,
   requestRun,
 } from '../../subjects/reconcile/runs.ts'
+import type { AdminCaller } from './request-audit.ts'
 import { ReconciliationBody } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv, sendFile } from './send-file.ts'
@@ -76,7 +76,7 @@ export function reconciliationRoutes(
         if (!fields.includes(field))
           throw new HttpError(404, `${shown(field)} is not reconciled: use ${fields.join(', ')}`)
         const database = databaseOf(id)
-        const created = await requestRun(database, id, field, key.name, anySize)
+        const created = await requestRun(database, id, field, key.name, anySize, key.audit.ops())
         if (created !== undefined)
           return { ...shownRun((await readRun(database, created)) as ReconciliationRun), fresh: true }
         const { last } = await readLatestRuns(database, id, field)
@@ -157,7 +157,7 @@ export function reconciliationRoutes(
       async handler(request, key) {
         const run = await readRequestedRun(request.params.run, key)
         const database = databaseOf(run.brand)
-        await acknowledgeRun(database, run.brand, run.run, key.name)
+        await acknowledgeRun(database, run.brand, run.run, key.name, key.audit.ops())
         return shownRun((await readRun(database, run.run)) as ReconciliationRun)
       },
     }),
@@ -189,15 +189,18 @@ export function reconciliationRoutes(
         const { what = 'tighten', preview = false, confirm } = request.body
         if (preview) return previewCorrection(databaseOf(run.brand), run, what)
         if (what === 'loosen') await demandConfirmation(run, what, confirm)
-        return applyCorrection(databaseOf(run.brand), run, what, key.name)
+        return applyCorrection(databaseOf(run.brand), run, what, key.name, (count) => key.audit.ops({ count }))
       },
     }),
   }
 
-  async function readRequestedRun(name: string, key: AccessKey): Promise<ReconciliationRun> {
+  async function readRequestedRun(name: string, key: AdminCaller): Promise<ReconciliationRun> {
     const read = await Promise.allSettled(databases.map((database) => readRun(database, name)))
     const run = read.map((each) => (each.status === 'fulfilled' ? each.value : undefined)).find(Boolean)
-    if (run && isBrandVisible(key, run.brand)) return run
+    if (run && isBrandVisible(key, run.brand)) {
+      key.audit.note({ brand: run.brand })
+      return run
+    }
     const unread = read.find(({ status }) => status === 'rejected')
     if (!run && unread?.status === 'rejected') throw unread.reason
     throw new HttpError(404, `there is no run ${shown(name)}: GET /admin/reconciliations lists them`)

@@ -211,6 +211,16 @@ export const RemovedDevices = Type.Object({
 /** The user whose texts are erased. */
 export const ErasedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)
 
+/** The filter of the audit trail. */
+export const AuditQuery = Type.Object({
+  act: Type.Optional(text('The act, such as failed.dismiss.')),
+  by: Type.Optional(text('The name of the key.')),
+  brand: Type.Optional(brandNumber('The number of the brand. Required if the key is bound to brands.')),
+  user: Type.Optional(text('The id of the user.')),
+  since: Type.Optional(timeText(readMoment, 'At this time or later.')),
+  until: Type.Optional(timeText(readMoment, 'Before this time.')),
+})
+
 /** The request for a run of reconciliation. */
 export const ReconciliationBody = Type.Object({
   brand: brandInJson(),

@@ -3,12 +3,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { AccessKey, Scope } from '../../base/http/access.ts'
+import { addressOf, networkOf } from '../../base/http/address.ts'
 import type { Authentication } from '../../base/http/authentication.ts'
 import { demandStorableMembers } from '../../base/http/demand-storable.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { keyAuthentication } from '../../base/http/key-authentication.ts'
 import { mediaTypeOf } from '../../base/http/request-bodies.ts'
 import { addRoute, type Route, type RouteAccess } from '../../base/http/route.ts'
+import type { AuditTrail } from '../../subjects/audit/trail.ts'
+import { type AdminCaller, type OpenEntry, openEntry } from './request-audit.ts'
 
 /** A route of /admin. */
 export interface AdminRoute<
@@ -16,22 +19,24 @@ export interface AdminRoute<
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
   Answer extends TSchema = TSchema,
-> extends Route<AccessKey, Params, Query, Body, Answer> {
+> extends Route<AdminCaller, Params, Query, Body, Answer> {
   /** The scope that a key needs. */
   readonly scope: Scope
+  /** The act of the audit trail. null: a use of the route leaves no entry (acts.ts). */
+  readonly act: string | null
   /** The content types of `bodies` that the handler reads as a stream of any length. */
   readonly streamed?: readonly string[]
   /** Raises the body limit from 256 KiB to the configured limit. */
   readonly largeBody?: true
 }
 
-/** A route without its place: routes.ts gives it method, path and scope. */
+/** A route without its place: routes.ts gives it method, path, scope and act. */
 export type AdminHandler<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
   Answer extends TSchema = TSchema,
-> = Omit<AdminRoute<Params, Query, Body, Answer>, 'method' | 'url' | 'scope'>
+> = Omit<AdminRoute<Params, Query, Body, Answer>, 'method' | 'url' | 'scope' | 'act'>
 
 /** Types the handler of a route, and the calls of its clients, by the route's schemas. */
 export const adminRoute = <
@@ -48,7 +53,7 @@ type Empty = Record<never, never>
 const smallBody = 256 * 1024
 
 /**
- * Registers routes that answer with JSON, and only to keys with the required scope.
+ * Registers routes that answer with JSON, and only to keys with the required scope. Each use leaves an entry in the audit trail.
  *
  * @returns the authentication of the callers
  */
@@ -56,25 +61,34 @@ export function registerAdmin(
   app: FastifyInstance,
   keys: readonly AccessKey[],
   routes: readonly AdminRoute[],
+  trail: AuditTrail,
 ): Authentication<AccessKey> {
   const missing = 'this route needs a key for /admin in the header X-Api-Key'
-  const authentication = keyAuthentication({ keys, missing, unknown: missing })
+  const onRefused = trail.refusedKeys.countUnknown
+  const authentication = keyAuthentication({ keys, missing, unknown: missing, onRefused })
   const { onRequest, callerOf } = authentication
+  const entries = new WeakMap<FastifyRequest, OpenEntry>()
   for (const route of routes) {
-    const { scope, body, bodies, streamed, largeBody } = route
-    const access: RouteAccess<AccessKey> = {
-      callerOf,
+    const { scope, act, body, bodies, streamed, largeBody } = route
+    const access: RouteAccess<AdminCaller> = {
+      callerOf: (request) => ({ ...callerOf(request), audit: entries.get(request) as OpenEntry }),
       onRequest: [
         onRequest,
         async (request, reply) => {
           // Answers have texts and identifiers of users.
           reply.header('cache-control', 'no-store')
-          demandScope(callerOf(request), scope)
+          const key = callerOf(request)
+          if (!key.scopes.includes(scope)) refuseScope(request, key, scope)
+          entries.set(request, openEntry(trail, act, request, key))
           if (body) demandType(request, ['application/json'])
           if (bodies) demandType(request, Object.keys(bodies))
         },
       ],
       checkMembers: demandStorableMembers,
+      async onSend(request, reply) {
+        const entry = reply.statusCode < 400 && entries.get(request)
+        if (entry) await tellCause(entry.close(), callerOf(request))
+      },
       ...(!largeBody && { bodyLimit: smallBody }),
       ...(streamed && { config: { streamed } }),
     }
@@ -88,6 +102,15 @@ export function registerAdmin(
       })
   }
   return authentication
+
+  function refuseScope(request: FastifyRequest, { name }: AccessKey, scope: Scope): never {
+    trail.refusedKeys.count({
+      address: networkOf(addressOf(request.raw)),
+      by: name,
+      reason: `the key lacks the scope ${scope}`,
+    })
+    throw new HttpError(403, `the key ${name} lacks the scope ${scope}: add it in the configuration`)
+  }
 }
 
 /** A key that may read states may also read why the store cannot answer. */
@@ -100,11 +123,6 @@ async function tellCause<Answer>(answer: Promise<Answer>, { scopes }: AccessKey)
     if (code !== 'unavailable' || !scopes.includes('counts')) throw error
     throw new HttpError(503, `the server cannot answer now: ${message}`, 1, { cause: error })
   }
-}
-
-function demandScope({ name, scopes }: AccessKey, scope: Scope): void {
-  if (scopes.includes(scope)) return
-  throw new HttpError(403, `the key ${name} lacks the scope ${scope}: add it in the configuration`)
 }
 
 /** Aliases of content types. */

@@ -5,13 +5,16 @@ import type { Scope } from '../../base/http/access.ts'
 import type { PersonParts } from '../../base/people/person-data.ts'
 import type { LaneService, Queue } from '../../base/queue/queue.ts'
 import type { Database } from '../../base/store/database.ts'
+import type { AuditStore } from '../../subjects/audit/trail.ts'
 import type { MessageCount } from '../../subjects/delivery/message-counts.ts'
 import type { Reading } from '../../subjects/devices/device-event.ts'
 import type { Registry } from '../../subjects/devices/registry.ts'
 import type { RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
 import type { StatusRecorder } from '../../subjects/status/recorder.ts'
+import { actOf } from './acts.ts'
 import { attributeRoutes } from './attributes.ts'
+import { auditRoutes } from './audit.ts'
 import { cancellationRoutes } from './cancellations.ts'
 import { listConsumers } from './consumers.ts'
 import { conversionCountRoutes } from './conversion-counts.ts'
@@ -31,6 +34,8 @@ import { subscriberTokenRoute } from './subscriber-tokens.ts'
 
 /** The parts that the routes of both sides need. */
 interface SharedParts {
+  /** The databases with an audit trail. */
+  readonly audited: readonly AuditStore[]
   readonly queue: Queue
   /** All lanes of the side. */
   readonly lanes: readonly LaneService[]
@@ -160,7 +165,10 @@ function queueIn(parts: SharedParts) {
   const failed = failedRoutes(parts.queue)
   const cancellations = cancellationRoutes(parts)
   const lanes = laneRoutes(parts)
+  const audit = auditRoutes(parts.audited)
   return [
+    route('GET', '/admin/audit', 'audit', audit.list),
+    route('GET', '/admin/audit.ndjson', 'audit', audit.exportChains),
     route('GET', '/admin/failed', 'read', failed.list),
     route('GET', '/admin/failed/summary', 'counts', failed.summarize),
     route('GET', '/admin/failed.csv', 'read', failed.exportList),
@@ -183,4 +191,4 @@ const route = <Method extends 'GET' | 'POST', Url extends string, Handler extend
   url: Url,
   scope: Scope,
   handler: Handler,
-) => ({ method, url, scope, ...handler })
+) => ({ method, url, scope, act: actOf(`${method} ${url}`), ...handler })

@@ -51,6 +51,7 @@ const known: OptionsOf<OperatorOptions> = {
   content: settings.content,
   keptMs: settings.keep,
   contentsKeptMs: settings.keep_contents,
+  auditKeptMs: settings.keep_audit,
   limits: settings.limits,
   testing: optional(object({ reconciliation: anything, bodyTimeoutMs: anything, appPerMinute: anything })),
 }

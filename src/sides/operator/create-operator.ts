@@ -9,6 +9,7 @@ import { atMost } from '../../base/runtime/within.ts'
 import { measureStores } from '../../base/store/measure-stores.ts'
 import { op } from '../../base/store/statement.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/endpoints.ts'
+import { createAuditTrail } from '../../subjects/audit/trail.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
 import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjects/delivery/compose.ts'
 import { countMessages } from '../../subjects/delivery/message-counts.ts'
@@ -147,16 +148,19 @@ async function composeOn(
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const allBrands = [...brands, ...(options.publish ?? []).map(({ brand }) => brand)]
   const bodies = { ...limits, ...options.testing }
+  const trail = createAuditTrail([{ name: '0', database }], () => database)
+  const onRefused = trail.refusedKeys.countUnknown
   const app = createHttp('operator', limits.bodyBytes, bodies)
-  sendRoutes(app, { keys: options.keys, paths, limits, signal })
+  sendRoutes(app, { keys: options.keys, onRefused, paths, limits, signal })
   reconciliationRoute(app, {
     keys: options.keys,
+    onRefused,
     source: attributes,
     limits: { ...reconciliationLimits, ...options.testing?.reconciliation },
     signal,
   })
   const statusPages = hasStatusPages(options.status)
-    ? [statusRoutes(app, { pages: createStatusPages(database), keys: options.keys })]
+    ? [statusRoutes(app, { pages: createStatusPages(database), keys: options.keys, onRefused })]
     : []
   const receipts =
     recorder && options.status?.receiptsFrom?.length
@@ -172,6 +176,7 @@ async function composeOn(
   const adminApp = createHttp('operator', limits.bodyBytes, bodies)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
   const admin = operatorRoutes({
+    audited: trail.stores,
     queue,
     lanes,
     database,
@@ -190,7 +195,7 @@ async function composeOn(
       allBrands.includes(brand) ? operatorPersonParts.map((part) => ({ database, part })) : undefined,
   })
   const adminKeys = options.adminKeys ?? []
-  const authentication = registerAdmin(adminApp, adminKeys, admin)
+  const authentication = registerAdmin(adminApp, adminKeys, admin, trail)
   await serveConsole(adminApp, { side: 'operator', keys: adminKeys, authentication, routes: admin })
   const appApi = options.app
     ? await serveAppApi(app, {
@@ -217,12 +222,14 @@ async function composeOn(
     'operator',
     adminKeys,
     operatorDocuments({ admin, app: appApi, status: statusPages, receipts, publicUrl: options.publicUrl }),
+    onRefused,
   )
   await Promise.all([app.ready(), adminApp.ready()])
 
   const retention = createStoreRetention(store.database, store.queue, options, store.statuses ? [forgetStatuses] : [])
   await removals?.start()
   retention.start()
+  trail.start(options.auditKeptMs)
   outbox.start()
   statuses?.start()
   metrics().allow('brand', allBrands)
@@ -238,6 +245,7 @@ async function composeOn(
       await retention.stop()
       await atMost(withinMs, Promise.all([paths.push?.idle(), paths.site?.idle()]))
       await Promise.all([app.close(), adminApp.close()])
+      await trail.stop()
       await outbox.stop(withinMs)
       await statuses?.stop(withinMs)
       await removals?.stop()

@@ -98,6 +98,8 @@ export interface OperatorOptions {
   readonly keptMs?: number
   /** Retention of request bodies, attempts and calls, in milliseconds; 14 days, and never longer than `keptMs`. */
   readonly contentsKeptMs?: number
+  /** Retention of the audit trail, in milliseconds; 730 days. */
+  readonly auditKeptMs?: number
   readonly limits?: Partial<OperatorLimits>
   /** Limits that only a test changes. */
   readonly testing?: OperatorTesting

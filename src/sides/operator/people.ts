@@ -1,5 +1,6 @@
 import type { PersonPart } from '../../base/people/person-data.ts'
 import { queuePersonParts } from '../../base/queue/person-data.ts'
+import { auditPersonPart } from '../../subjects/audit/person-data.ts'
 import { deliveryPersonPart } from '../../subjects/delivery/person-data.ts'
 import { devicePersonPart } from '../../subjects/devices/person-data.ts'
 import { inboxPersonPart } from '../../subjects/inbox/person-data.ts'
@@ -11,4 +12,5 @@ export const operatorPersonParts: readonly PersonPart[] = [
   inboxPersonPart,
   devicePersonPart,
   ...queuePersonParts(),
+  auditPersonPart,
 ]

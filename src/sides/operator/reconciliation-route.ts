@@ -22,6 +22,7 @@ import { streamUsers } from './reconciliation-stream.ts'
 
 export interface ReconciliationRoute {
   readonly keys: readonly ApiKey[]
+  readonly onRefused?: ((address: string) => void) | undefined
   /** Absent: every field is answered 501. */
   readonly source?: AttributeSource | undefined
   readonly limits: ReconciliationLimits
@@ -36,8 +37,8 @@ const waitSeconds = 10
  * Once the stream has begun, the status is 200: see streamUsers for its end.
  */
 export function reconciliationRoute(app: FastifyInstance, options: ReconciliationRoute): void {
-  const { keys, source, limits, signal } = options
-  const { onRequest, callerOf } = authentication(keys)
+  const { keys, onRefused, source, limits, signal } = options
+  const { onRequest, callerOf } = authentication(keys, onRefused)
   let openLists = 0
 
   app.post(reconciliation.path, { onRequest }, async (request, reply) => {

@@ -22,14 +22,15 @@ type Sender = Pick<SendPath, 'send' | 'refuse'>
 
 export interface SendRoutes {
   readonly keys: readonly ApiKey[]
+  readonly onRefused?: ((address: string) => void) | undefined
   /** The send path of each channel; a channel without one answers 503. */
   readonly paths: { readonly [C in Channel]?: Sender | undefined }
   readonly limits: Pick<OperatorLimits, 'batchMax' | 'answerBudgetMs'>
   readonly signal: AbortSignal
 }
 
-export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }: SendRoutes): void {
-  const { onRequest, callerOf } = authentication(keys)
+export function sendRoutes(app: FastifyInstance, { keys, onRefused, paths, limits, signal }: SendRoutes): void {
+  const { onRequest, callerOf } = authentication(keys, onRefused)
   const findExcess = createSendLimits(keys)
 
   for (const channel of ['push', 'site'] as const) {

@@ -34,7 +34,15 @@ const longestRestMs = 50
 /** @returns the description of the route, for the documents */
 export function statusRoutes(
   app: FastifyInstance,
-  { pages, keys }: { readonly pages: StatusPages; readonly keys: readonly ApiKey[] },
+  {
+    pages,
+    keys,
+    onRefused,
+  }: {
+    readonly pages: StatusPages
+    readonly keys: readonly ApiKey[]
+    readonly onRefused?: (address: string) => void
+  },
 ): Route<ApiKey, never, typeof query> {
   const inTurn = runPollsInTurn()
   const route: Route<ApiKey, never, typeof query> = {
@@ -55,7 +63,7 @@ export function statusRoutes(
       return reply.send(statusPageJson(page.records, page.next))
     },
   }
-  addRoute(app, route, authentication(keys))
+  addRoute(app, route, authentication(keys, onRefused))
   return route
 }
 

@@ -4,6 +4,7 @@ import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import type { StoredQueue } from '../../base/queue/queue.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
 import { openDatabase } from '../../base/store/open-database.ts'
+import { auditMigrations } from '../../subjects/audit/table.ts'
 import { deliveryMigrations } from '../../subjects/delivery/migrations.ts'
 import { createDeviceOutbox } from '../../subjects/devices/outbox.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../../subjects/devices/registry.ts'
@@ -22,6 +23,7 @@ export const operatorMigrations: readonly Migration[] = [
   ...removalMigrations,
   ...deviceMigrations,
   ...queueMigrations,
+  ...auditMigrations,
 ]
 
 export interface OperatorStore {

@@ -96,6 +96,7 @@ const known: OptionsOf<PlatformOptions> = {
   ),
   keptMs: settings.keep,
   contentsKeptMs: settings.keep_contents,
+  auditKeptMs: settings.keep_audit,
   bodyBytes: settings.body,
   bodyBytesInFlight: settings.bodies,
   testing: optional(object({ bodyTimeoutMs: anything, statusWaitMs: anything })),

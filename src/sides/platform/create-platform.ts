@@ -15,6 +15,7 @@ import { atMost } from '../../base/runtime/within.ts'
 import { measureStores } from '../../base/store/measure-stores.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../../contract/endpoints.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
+import { createAuditTrail } from '../../subjects/audit/trail.ts'
 import { checkAnyStore, storeStates } from '../../subjects/brands/store-states.ts'
 import { createConversions, forgetStatuses } from '../../subjects/conversions/conversions.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
@@ -43,7 +44,7 @@ import type { OwnDelivery } from './own-delivery.ts'
 import { createOwnDelivery } from './own-delivery.ts'
 import { createOwnStatuses } from './own-statuses.ts'
 import { personPartsOf } from './people.ts'
-import { openStores } from './stores.ts'
+import { auditedStores, openStores } from './stores.ts'
 
 export type Platform = Service
 
@@ -81,6 +82,8 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const stores = await openStores(options)
   const { queue } = stores
   const { reconciliation = [] } = options
+  const trail = createAuditTrail(auditedStores(stores), (brand) => stores.of(brand).database)
+  const onRefused = trail.refusedKeys.countUnknown
   const links = createLinkIntake({
     sources: options.deviceLinks ?? [],
     registryOf: (brand) => stores.of(brand).registry,
@@ -127,6 +130,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const adminApp = createHttp('platform', bodyBytes, bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
   const admin = platformRoutes({
+    audited: trail.stores,
     queue,
     lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes, ...conversions.lanes],
     messageLanes: services.map(({ service }) => service),
@@ -143,12 +147,13 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     appBrands: ownBrands,
     personPartsOf: (brand) => personPartsOf(stores.of(brand)),
   })
-  const authentication = registerAdmin(adminApp, options.keys, admin)
+  const authentication = registerAdmin(adminApp, options.keys, admin, trail)
   await serveConsole(adminApp, { side: 'platform', keys: options.keys, authentication, routes: admin })
   deviceIntegrationRoutes(app, {
     registryOf: (brand) => stores.of(brand).registry,
     keys: options.keys,
     judge: options.judgeDevice,
+    onRefused,
   })
   conversions.routes(app)
   const appApi = options.own?.app
@@ -187,6 +192,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     'platform',
     options.keys,
     platformDocuments({ admin, app: appApi, receipts, publicUrl: options.publicUrl }),
+    onRefused,
   )
   await Promise.all([app.ready(), adminApp.ready()])
   await own?.start()
@@ -205,6 +211,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     createStoreRetention(database, ofStore, options, [...forgetStatuses, (_, before) => forgetRuns(crm, before)]),
   )
   for (const retention of retentions) retention.start()
+  trail.start(options.auditKeptMs)
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds(pushServicesOf(options)))
   const unregisterMetrics = [
@@ -236,6 +243,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       ])
       if (own) await atMost(withinMs, own.idle())
       await Promise.all([app.close(), adminApp.close()])
+      await trail.stop()
       await Promise.all([
         own?.close(),
         ...services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),

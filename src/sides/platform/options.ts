@@ -126,6 +126,8 @@ export interface PlatformOptions {
   readonly keptMs?: number
   /** How long attempts and calls are kept, in milliseconds, at most `keptMs`. Default: 14 days. */
   readonly contentsKeptMs?: number
+  /** How long the audit trail is kept, in milliseconds. Default: 730 days. */
+  readonly auditKeptMs?: number
   /** The largest body of a JSON request, in bytes. NDJSON streams have no limit. Default: 16 MiB. */
   readonly bodyBytes?: number
   /** The memory for all request bodies together, in bytes. Default: 256 MiB. */

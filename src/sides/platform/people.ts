@@ -1,5 +1,6 @@
 import type { PersonPart, PersonParts } from '../../base/people/person-data.ts'
 import { queuePersonParts } from '../../base/queue/person-data.ts'
+import { auditPersonPart } from '../../subjects/audit/person-data.ts'
 import { conversionPersonPart } from '../../subjects/conversions/person-data.ts'
 import { deliveryPersonPart } from '../../subjects/delivery/person-data.ts'
 import { devicePersonPart } from '../../subjects/devices/person-data.ts'
@@ -13,9 +14,11 @@ export const platformPersonParts: readonly PersonPart[] = [
   deliveryPersonPart(),
   inboxPersonPart,
   devicePersonPart,
+  auditPersonPart,
 ]
 
 export const personPartsOf = ({ database, crm }: Pick<PlatformStore, 'database' | 'crm'>): PersonParts => [
   ...platformPersonParts.map((part) => ({ database, part })),
   ...crmPersonParts.map((part) => ({ database: crm, part })),
+  ...(crm === database ? [] : [{ database: crm, part: { ...auditPersonPart, name: 'crm_audit' } }]),
 ]

@@ -3,6 +3,8 @@
 import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import { createReadAheadBudget } from '../../base/queue/lane/read-ahead-budget.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
+import { auditMigrations } from '../../subjects/audit/table.ts'
+import type { AuditStore } from '../../subjects/audit/trail.ts'
 import { type ConfiguredStore, configuredStores } from '../../subjects/brands/configured-stores.ts'
 import { type BrandStore, type BrandStores, openBrandStores } from '../../subjects/brands/open-stores.ts'
 import { conversionMigrations } from '../../subjects/conversions/tables.ts'
@@ -22,6 +24,7 @@ const mainMigrations: readonly Migration[] = [
   ...deliveryMigrations,
   ...removalMigrations,
   ...inboxMigrations,
+  ...auditMigrations,
 ]
 
 /** The databases of the platform. With SQLite, the CRM has a second file, which is not one of them. */
@@ -67,3 +70,10 @@ export function openStores(options: PlatformOptions): Promise<PlatformStores> {
     }
   })
 }
+
+/** The databases with an audit trail. The file of the CRM has one of its own, because a commit is of one database. */
+export const auditedStores = ({ all }: PlatformStores): readonly AuditStore[] =>
+  all.flatMap(({ number, database, crm }) => [
+    { name: String(number), database },
+    ...(crm === database ? [] : [{ name: 'crm', database: crm }]),
+  ])

@@ -17,13 +17,25 @@ export interface DeviceIntegration {
   /** Keys with the scope `devices`, each bound to exactly one brand. A record names no brand, so the key decides (row 31). */
   readonly keys: readonly AccessKey[]
   readonly judge?: Judge | undefined
+  /** Called for each refused key. */
+  readonly onRefused?: ((address: string) => void) | undefined
 }
 
 /** Row 19: 200 with `{accepted}` once the record is on disk, 400 for an unreadable record, 401 for an unknown key. */
-export function deviceIntegrationRoutes(app: FastifyInstance, { registryOf, keys, judge }: DeviceIntegration): void {
+export function deviceIntegrationRoutes(
+  app: FastifyInstance,
+  { registryOf, keys, judge, onRefused }: DeviceIntegration,
+): void {
   const unknown = 'the API key is missing or unknown: send the key that the platform gave you in the header X-Api-Key'
   const access = {
-    ...keyAuthentication({ keys, missing: unknown, unknown, acceptsAuthorization: true, check: onlyBrandOf }),
+    ...keyAuthentication({
+      keys,
+      missing: unknown,
+      unknown,
+      acceptsAuthorization: true,
+      check: onlyBrandOf,
+      onRefused,
+    }),
     bodyLimit: mostRecordBytes,
   }
   for (const [what, { method, path: url, purpose: says }] of [

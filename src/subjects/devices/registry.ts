@@ -67,8 +67,13 @@ export interface Registry extends DeviceSource {
   isRevoked(device: Device): boolean
   /** Removals of the last 30 days, the oldest first. */
   listRemoved(filter: RemovalFilter, limit?: number, after?: RemovalCursor): Promise<readonly RemovalRow[]>
-  /** Reverses removals: links the devices again that belong to nobody because of them. @returns how many devices */
-  restore(filter: RemovalFilter): Promise<number>
+  /**
+   * Reverses removals: links the devices again that belong to nobody because of them.
+   *
+   * @param also operations for each commit, which reverses this many removals
+   * @returns how many devices
+   */
+  restore(filter: RemovalFilter, also?: (count: number) => readonly Op[]): Promise<number>
 }
 
 export interface RegistryOptions {
@@ -261,13 +266,14 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     listRemoved: (filter, limit = 100, after) => database.read(listRemovals(recent(filter, now()), limit, after)),
 
-    async restore(filter) {
+    async restore(filter, also = () => []) {
       let restored = 0
       for (;;) {
         const rows = await database.read(listRemovals({ ...recent(filter, now()), restorable: true }, restoreBatch))
         if (rows.length === 0) return restored
         const links = rows.map(restoreEvent)
-        const changes = await write(links, [restoredOp(rows, now()), ...(outbox?.publishOps(links) ?? [])])
+        const ops = [restoredOp(rows, now()), ...(outbox?.publishOps(links) ?? []), ...also(rows.length)]
+        const changes = await write(links, ops)
         const count = changes.filter((change) => change === 'linked').length
         restored += count
         emit('device.restored', { brand: filter.brand, count })

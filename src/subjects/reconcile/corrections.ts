@@ -5,7 +5,7 @@ import { HttpError } from '../../base/http/http.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { uuidv7 } from '../../base/runtime/ids.ts'
-import type { Database, Migration } from '../../base/store/database.ts'
+import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { correctCrmUsers } from './crm/correct-users.ts'
@@ -115,6 +115,7 @@ export interface CorrectionResult {
 /**
  * Applies a correction. After an interruption, a second correction changes the remaining users.
  *
+ * @param also operations for the first commit, and for the last one, which knows how many users were changed
  * @throws HttpError if there is a newer run: only its discrepancies may be corrected
  */
 export async function applyCorrection(
@@ -122,6 +123,7 @@ export async function applyCorrection(
   run: ReconciliationRun,
   what: CorrectionKind,
   by: string,
+  also: (count?: number) => readonly Op[] = () => [],
 ): Promise<CorrectionResult> {
   const { brand, field } = run
   const { lastDone } = await readLatestRuns(database, brand, field)
@@ -130,7 +132,7 @@ export async function applyCorrection(
     throw new HttpError(409, `there is a newer run of ${field}: correct from ${lastDone?.run}`)
   const correction = uuidv7()
   const at = clock.now()
-  await database.commit([op(insertCorrection, [[brand, correction, run.run, field, what, at, by]])])
+  await database.commit([op(insertCorrection, [[brand, correction, run.run, field, what, at, by]]), ...also()])
   let applied = 0
   let skipped = 0
   for await (const page of readAllDiscrepancies(database, run, directionOf(field, what))) {
@@ -145,7 +147,7 @@ export async function applyCorrection(
     applied += corrected.length
     skipped += open.length - corrected.length
   }
-  await database.commit([op(updateCorrection, [[brand, correction, applied, skipped]])])
+  await database.commit([op(updateCorrection, [[brand, correction, applied, skipped]]), ...also(applied)])
   emit('crm.corrected', { brand, field, run: run.run, what, applied, skipped })
   return { correction, applied, skipped }
 }

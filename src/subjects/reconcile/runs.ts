@@ -3,7 +3,7 @@
 
 import { clock } from '../../base/runtime/clock.ts'
 import { firstUuidv7, timeOfUuidv7, uuidv7 } from '../../base/runtime/ids.ts'
-import type { Database, Migration, Value } from '../../base/store/database.ts'
+import type { Database, Migration, Op, Value } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import type { RefusalReason } from './answer-refused.ts'
@@ -82,10 +82,11 @@ export async function requestRun(
   field: Field,
   by: string,
   anySize = false,
+  also: readonly Op[] = [],
 ): Promise<string | undefined> {
   const { last } = await readLatestRuns(database, brand, field)
   const row = [brand, nameAfter(last?.run), field, clock.now(), by, Number(anySize)]
-  const [inserted] = await database.commit([op(insertRun, [row]), database.wake(runTopic)])
+  const [inserted] = await database.commit([op(insertRun, [row]), database.wake(runTopic), ...also])
   return inserted[0]?.run
 }
 
@@ -209,6 +210,12 @@ const updateAcknowledged = statement<{ run: string }>({
 })
 
 /** Stores who has seen the run. Only the first acknowledgement is stored. */
-export async function acknowledgeRun(database: Database, brand: string, run: string, by: string): Promise<void> {
-  await database.commit([op(updateAcknowledged, [[brand, run, clock.now(), by]])])
+export async function acknowledgeRun(
+  database: Database,
+  brand: string,
+  run: string,
+  by: string,
+  also: readonly Op[] = [],
+): Promise<void> {
+  await database.commit([op(updateAcknowledged, [[brand, run, clock.now(), by]]), ...also])
 }

@@ -6,7 +6,7 @@ import { attributeSettings } from './attributes.ts'
 import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
 import { publish } from './device-channels.ts'
 import { deviceLimits } from './device-limits.ts'
-import { accessKeys, listening, requestBodies } from './shared.ts'
+import { accessKeys, keepAudit, listening, requestBodies } from './shared.ts'
 import { statusSettings } from './status.ts'
 
 export const operator = group(
@@ -70,6 +70,7 @@ export const operator = group(
       default: '14d',
       option: 'contentsKeptMs',
     }),
+    keep_audit: keepAudit,
     limits: group('Work in progress', {
       body: size({ section: 'Request bodies', help: 'The largest request body.', default: '16MiB' }),
       ...requestBodies,

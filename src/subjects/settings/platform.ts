@@ -20,7 +20,7 @@ import { deviceLinks } from './device-channels.ts'
 import { devicesPerUser } from './device-limits.ts'
 import { intake } from './intake.ts'
 import { reconciliation } from './reconciliation.ts'
-import { accessKeys, listening, moduleOf, requestBodies, stores } from './shared.ts'
+import { accessKeys, keepAudit, listening, moduleOf, requestBodies, stores } from './shared.ts'
 import { webhookSecret } from './status.ts'
 
 export const laneSettings = {
@@ -143,6 +143,7 @@ export const platform = group(
       default: '14d',
       option: 'contentsKeptMs',
     }),
+    keep_audit: keepAudit,
   },
   { optional: true },
 )

@@ -88,6 +88,14 @@ export const requestBodies = {
   }),
 }
 
+/** The retention of the audit trail. */
+export const keepAudit = duration({
+  section: 'Store',
+  help: 'How long the audit trail is kept. Ask your regulator.',
+  default: '730d',
+  option: 'auditKeptMs',
+})
+
 /** Settings for a stand-in of a push service. */
 export const testing = <Of extends Settings>(settings: Of) => group('', settings)
 

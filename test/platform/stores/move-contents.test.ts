@@ -20,9 +20,9 @@ const refuseOne = (m: Message): Result =>
     : { category: 'successful', ref: m.ref, rule: 'accepted' }
 const idsOf = (sent: readonly { activity: Record<string, unknown> }[]) => sent.map(({ activity }) => activity.id)
 
-/** Tables that a move leaves alone, because their rows belong to processes or to the database itself. */
+/** Tables that a move leaves alone, because their rows belong to processes or to the database itself: a chain cannot be divided. */
 const notMoved = [
-  ...['brand_moves', 'lane_owners', 'lane_processes', 'migrations', 'removal_brakes', 'removal_tallies'],
+  ...['audit', 'brand_moves', 'lane_owners', 'lane_processes', 'migrations', 'removal_brakes', 'removal_tallies'],
   'write_probes',
 ]
 

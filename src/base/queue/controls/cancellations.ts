@@ -4,7 +4,7 @@
 import { refuseFailed } from '../../../contract/refusals.ts'
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, Op } from '../../store/database.ts'
 import { forgetOld } from '../../store/forget-old.ts'
 import { op, statement } from '../../store/statement.ts'
 import { readMessageParts, readUserId } from '../item-keys.ts'
@@ -59,7 +59,11 @@ const insertCancellations = statement({
 })
 
 /** Stores cancellations and wakes the owners of their lanes. */
-export async function cancelWaiting(database: Database, cancellations: readonly NewCancellation[]): Promise<void> {
+export async function cancelWaiting(
+  database: Database,
+  cancellations: readonly NewCancellation[],
+  also: readonly Op[] = [],
+): Promise<void> {
   const now = clock.now()
   await database.commit([
     op(
@@ -78,6 +82,7 @@ export async function cancelWaiting(database: Database, cancellations: readonly 
       ]),
     ),
     ...cancellations.map(({ lane }) => database.wake(controlTopic(lane))),
+    ...also,
   ])
 }
 

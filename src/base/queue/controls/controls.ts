@@ -3,7 +3,7 @@
 
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
-import type { Database } from '../../store/database.ts'
+import type { Database, Op } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
 import { controlTopic } from '../wake-topics.ts'
 
@@ -98,7 +98,11 @@ const selectControls = statement<
 })
 
 /** Stores controls and wakes the owners of their lanes. A control with the same key is replaced. */
-export async function setControls(database: Database, controls: readonly NewControl[]): Promise<void> {
+export async function setControls(
+  database: Database,
+  controls: readonly NewControl[],
+  also: readonly Op[] = [],
+): Promise<void> {
   const now = clock.now()
   await database.commit([
     op(
@@ -115,6 +119,7 @@ export async function setControls(database: Database, controls: readonly NewCont
       ]),
     ),
     ...wakeOps(database, controls),
+    ...also,
   ])
   for (const control of controls.filter(isOfPeople)) emit('control.set', control)
 }
@@ -124,9 +129,10 @@ export async function endControls(
   database: Database,
   keys: readonly ControlKey[],
   by: string,
+  also: readonly Op[] = [],
 ): Promise<readonly ControlKey[]> {
   const rows = keys.map(({ scope, kind, name }) => [scope, kind, name])
-  const [ended] = await database.commit([op(deleteControls, rows), ...wakeOps(database, keys)])
+  const [ended] = await database.commit([op(deleteControls, rows), ...wakeOps(database, keys), ...also])
   for (const key of ended.filter(isOfPeople)) emit('control.ended', { ...key, by })
   return ended
 }

@@ -97,7 +97,7 @@ export async function decideFailed(
   database: Database,
   filter: FailedFilter,
   action: 'dismiss' | 'replay',
-  { perSecond, by, after }: Decision,
+  { perSecond, by, after, also = () => [] }: Decision,
 ): Promise<DecidedItems> {
   const was = filter.state ?? 'pending'
   const state = decisions[action]
@@ -137,7 +137,7 @@ export async function decideFailed(
             ...[...lanes].map((lane) => database.wake(replayTopic(lane))),
           ]
         : []
-    const [changed] = await database.commit([update, ...replay])
+    const [changed] = await database.commit([update, ...replay, ...also(items.length)])
     return changed.length
   }
 

@@ -5,7 +5,7 @@ import { emit } from '../../../base/runtime/events.ts'
 import { createLoop } from '../../../base/runtime/loop.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { random } from '../../../base/runtime/random.ts'
-import type { Database, Value } from '../../../base/store/database.ts'
+import type { Database, Op, Value } from '../../../base/store/database.ts'
 import { op } from '../../../base/store/statement.ts'
 import { StoreUnavailable } from '../../../base/store/store-unavailable.ts'
 import type { Device } from '../device.ts'
@@ -58,8 +58,13 @@ export interface RemovalKeeper extends Brake {
   start(): Promise<void>
   stop(): Promise<void>
   state(): readonly RemovalState[]
-  /** Allows removals again, for `forMs` without counting. @returns false if removals were not stopped */
-  confirm(service: string, by: string, forMs: number): Promise<boolean>
+  /**
+   * Allows removals again, for `forMs` without counting.
+   *
+   * @param also operations for the same commit
+   * @returns false if removals were not stopped
+   */
+  confirm(service: string, by: string, forMs: number, also?: () => readonly Op[]): Promise<boolean>
 }
 
 export interface RemovalKeeperOptions {
@@ -248,10 +253,13 @@ export function createRemovalKeeper({
           recent: countRecent(brake),
         }
       }),
-    async confirm(service, by, forMs) {
+    async confirm(service, by, forMs, also = () => []) {
       await writeStops()
+      await readBrakes()
+      if (!isStopped(brakeOf(service))) return false
       const at = now()
-      const [rows] = await database.commit([op(confirmRemovals, [[service, at, at + forMs, by]]), database.wake(topic)])
+      const confirmed = op(confirmRemovals, [[service, at, at + forMs, by]])
+      const [rows] = await database.commit([confirmed, database.wake(topic), ...also()])
       await readBrakes()
       return rows.length > 0
     },

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { HttpError } from '../../../base/http/http.ts'
 import { blocks, longestLine } from '../../../base/http/lines.ts'
 import { emit } from '../../../base/runtime/events.ts'
-import type { Database } from '../../../base/store/database.ts'
+import type { Database, Op } from '../../../base/store/database.ts'
 import { refusedLines, whole } from '../../../contract/documents/described.ts'
 import { type CsvReader, csvReader, type LineContext, type ReadLine, readNdjsonLine } from './read-line.ts'
 import { type UserAttributes, upsertCrmUsers } from './users.ts'
@@ -26,6 +26,8 @@ export interface ImportOptions {
   /** The time of change for lines without updated_at, in epoch milliseconds. */
   readonly at: number
   readonly now: number
+  /** Operations for each commit, which stores these users. */
+  readonly also: (users: readonly UserAttributes[]) => readonly Op[]
 }
 
 const maxRefusedListed = 1_000
@@ -33,7 +35,7 @@ const maxRefusedListed = 1_000
 const maxUsers = 2_000
 
 export async function importUsers(stream: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportAnswer> {
-  const { database, brand, format } = options
+  const { database, brand, format, also } = options
   const answer: ImportAnswer = { users: 0, changed: 0, refused_count: 0, refused: [] }
   const readers: LineReaders = { format, csv: undefined }
   let line = 0
@@ -44,7 +46,8 @@ export async function importUsers(stream: AsyncIterable<Buffer>, options: Import
     if (answer.refused.length < maxRefusedListed) answer.refused.push({ line, error })
   }
   const storeUsers = async (users: ReadonlyMap<string, UserAttributes>): Promise<void> => {
-    answer.changed += await upsertCrmUsers(database, brand, [...users.values()])
+    const all = [...users.values()]
+    if (all.length > 0) answer.changed += await upsertCrmUsers(database, brand, all, also(all))
   }
 
   for await (const block of blocks(stream)) {

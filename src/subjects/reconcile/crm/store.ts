@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database, Migration } from '../../../base/store/database.ts'
 import { openDatabase } from '../../../base/store/open-database.ts'
+import { auditMigrations } from '../../audit/table.ts'
 import { correctionMigrations } from '../corrections.ts'
 import { discrepancyMigrations } from '../discrepancies.ts'
 import { runMigrations } from '../runs.ts'
@@ -16,6 +17,7 @@ export const crmStoreMigrations: readonly Migration[] = [
   ...runMigrations,
   ...discrepancyMigrations,
   ...correctionMigrations,
+  ...auditMigrations,
 ]
 
 /**

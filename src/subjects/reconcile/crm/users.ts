@@ -1,6 +1,6 @@
 // The CRM's users: one row each, with the nine attributes of §2.5 and the time of the last change of each attribute.
 
-import type { Database, Migration, Value } from '../../../base/store/database.ts'
+import type { Database, Migration, Op, Value } from '../../../base/store/database.ts'
 import { op, statement } from '../../../base/store/statement.ts'
 import { type ReconciliationField as Field, reconciliationFields as fields } from '../../../contract/records.ts'
 
@@ -57,11 +57,12 @@ const upsertUsers = statement<{ user_id: string }>({
     returning user_id`,
 })
 
-/** Inserts or updates users. Each user may occur once. @returns how many users changed */
+/** Inserts or updates users. Each user may occur once. @param also operations for the same commit @returns how many users changed */
 export async function upsertCrmUsers(
   database: Database,
   brand: string,
   users: readonly UserAttributes[],
+  also: readonly Op[] = [],
 ): Promise<number> {
   // A fixed order, so that two imports never deadlock.
   const sorted = users.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
@@ -71,7 +72,7 @@ export async function upsertCrmUsers(
     at,
     ...fields.map((field) => (values[field] === undefined ? null : Number(values[field]))),
   ])
-  const [changed] = await database.commit([op(upsertUsers, rows)])
+  const [changed] = await database.commit([op(upsertUsers, rows), ...also])
   return changed.length
 }
 

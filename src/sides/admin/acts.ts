@@ -1,0 +1,63 @@
+// The acts of the audit trail: the name of each route, in one vocabulary. Each use of such a route is an entry.
+
+/**
+ * null: nothing of persons is shown and nothing is decided, or the calls are traffic: the records that a CRM enqueues, and the
+ * questions for their outcomes. An entry for each of these would be a flood.
+ */
+const acts: Readonly<Record<string, string | null>> = {
+  'GET /admin/summary': null,
+  'POST /admin/activities/:channel': null,
+  'POST /admin/outcomes': null,
+  'GET /admin/consumers': null,
+  'POST /admin/subscriber-tokens': 'tokens.create',
+  'GET /admin/messages': 'messages.find',
+  'GET /admin/messages/:ref': 'messages.show',
+  'GET /admin/messages/:seq': 'messages.show',
+  'POST /admin/messages/erase': 'messages.erase',
+  'GET /admin/people/:brand/:user': 'people.export',
+  'GET /admin/devices': 'devices.list',
+  'GET /admin/devices/removed': 'devices.list-removed',
+  'POST /admin/devices/link': 'devices.link',
+  'POST /admin/devices/unlink': 'devices.unlink',
+  'POST /admin/devices/restore': 'devices.restore',
+  'GET /admin/devices/removals': null,
+  'POST /admin/devices/removals/confirm': 'removals.confirm',
+  'GET /admin/failed': 'failed.list',
+  'GET /admin/failed/summary': null,
+  'GET /admin/failed.csv': 'failed.export',
+  'GET /admin/failed/:seq': 'failed.show',
+  'POST /admin/failed/dismiss': 'failed.dismiss',
+  'POST /admin/failed/replay': 'failed.replay',
+  'GET /admin/lanes': null,
+  'POST /admin/lanes/pause': 'lanes.pause',
+  'POST /admin/lanes/resume': 'lanes.resume',
+  'POST /admin/lanes/settings': 'lanes.change',
+  'POST /admin/lanes/settings/reset': 'lanes.reset',
+  'POST /admin/lanes/cancel/preview': null,
+  'POST /admin/lanes/cancel': 'lanes.cancel',
+  // What administrators typed, and how far it is: clients ask again until it is done.
+  'GET /admin/lanes/cancellations': null,
+  'GET /admin/audit': 'audit.list',
+  'GET /admin/audit.ndjson': 'audit.export',
+  'GET /admin/conversions': null,
+  'GET /admin/conversions.csv': 'conversions.export-counts',
+  'GET /admin/conversions/messages': 'conversions.list',
+  'GET /admin/conversions/messages.csv': 'conversions.export',
+  'GET /admin/attributes/:brand/:user': 'attributes.show',
+  'POST /admin/attributes/:brand': 'attributes.import',
+  'POST /admin/attributes/:brand/:user': 'attributes.change',
+  'GET /admin/reconciliations': null,
+  'GET /admin/reconciliations/:run': null,
+  'POST /admin/reconciliations': 'reconciliations.start',
+  'GET /admin/reconciliations/:run/discrepancies': 'reconciliations.list-users',
+  'GET /admin/reconciliations/:run/export': 'reconciliations.export',
+  'POST /admin/reconciliations/:run/acknowledge': 'reconciliations.acknowledge',
+  'POST /admin/reconciliations/:run/correct': 'reconciliations.correct',
+}
+
+/** @param route such as 'GET /admin/lanes' */
+export function actOf(route: string): string | null {
+  const act = acts[route]
+  if (act === undefined) throw new Error(`${route} has no act: add it to src/sides/admin/acts.ts`)
+  return act
+}

@@ -1,0 +1,111 @@
+// The routes of the audit trail: a list for people, and the whole chain of each store for an auditor.
+
+import { Type } from 'typebox'
+import type { AccessKey } from '../../base/http/access.ts'
+import { HttpError } from '../../base/http/http-error.ts'
+import { closed, limitOf, text, textOf, whole } from '../../contract/documents/described.ts'
+import { readMoment } from '../../contract/moment.ts'
+import { type AuditRow, lineOf } from '../../subjects/audit/chain.ts'
+import { listAudit, readAudit } from '../../subjects/audit/table.ts'
+import type { AuditStore } from '../../subjects/audit/trail.ts'
+import { AuditQuery } from './requests.ts'
+import { adminRoute } from './route.ts'
+import { sendFile } from './send-file.ts'
+import { isBrandVisible } from './visibility.ts'
+
+const maxListed = 1_000
+
+const Entry = Type.Object(
+  {
+    serial: whole('Its place in the chain of its store'),
+    at: Type.String({ format: 'date-time' }),
+    act: Type.String(),
+    by: Type.String({ description: 'The name of the key; empty for unknown keys' }),
+    address: Type.Optional(Type.String({ description: 'The address of the caller' })),
+    brand: Type.Optional(Type.String()),
+    user_digest: Type.Optional(Type.String({ description: 'The SHA-256 digest of the user id' })),
+    lane: Type.Optional(Type.String()),
+    given: Type.Optional(Type.Unknown({ description: 'What the request said: a filter, settings, amounts' })),
+    count: Type.Optional(whole('The number of rows that the act selected')),
+    old: Type.Optional(Type.Unknown({ description: 'The values before' })),
+    new: Type.Optional(Type.Unknown({ description: 'The values after' })),
+    reason: Type.Optional(Type.String()),
+    digest: Type.String({ description: 'The SHA-256 digest of the digest before and of all members before this one' }),
+    user: Type.Optional(Type.String({ description: 'Absent after the erasure of the person' })),
+    store: Type.String(),
+  },
+  { additionalProperties: true },
+)
+
+export function auditRoutes(stores: readonly AuditStore[]) {
+  return {
+    list: adminRoute({
+      says: 'Lists the entries of the audit trail, the newest first.',
+      query: Type.Object(
+        {
+          ...AuditQuery.properties,
+          limit: Type.Optional(limitOf(maxListed)),
+          before: Type.Optional(text('The `next` of the previous page.')),
+        },
+        closed,
+      ),
+      gives: Type.Object({
+        entries: Type.Array(Entry),
+        next: Type.Optional(text('There may be more entries: send it as `before`')),
+      }),
+      refuses: { 400: 'The cursor cannot be read.' },
+      async handler({ query: { limit = 100, before, since, until, ...filter } }, key) {
+        if (key.brands && filter.brand === undefined) throw new HttpError(403, nameBrand(key))
+        if (filter.brand !== undefined && !isBrandVisible(key, filter.brand)) throw new HttpError(403, nameBrand(key))
+        const selected = {
+          ...filter,
+          ...(since !== undefined && { since: readMoment(since) as number }),
+          ...(until !== undefined && { until: readMoment(until) as number }),
+        }
+        const cursors = readCursor(before, stores.length)
+        const pages = await Promise.all(
+          stores.map(({ database }, i) => listAudit(database, selected, cursors[i] as number, limit)),
+        )
+        const rows = pages
+          .flatMap((page, store) => page.map((row) => ({ row, store })))
+          .sort((a, b) => b.row.at - a.row.at || b.row.serial - a.row.serial)
+          .slice(0, limit)
+        for (const { row, store } of rows) cursors[store] = row.serial
+        return {
+          entries: rows.map(({ row, store }) => shown(row, stores[store] as AuditStore)),
+          ...(rows.length === limit && { next: cursors.join('.') }),
+        }
+      },
+    }),
+    exportChains: adminRoute({
+      says: 'Returns all entries in the order of each chain, for `bellwire audit verify`.',
+      files: textOf('application/x-ndjson', 'One entry per line, store by store'),
+      refuses: { 403: 'The key is bound to brands: a part of a chain cannot be verified.' },
+      async handler(_request, key, reply) {
+        if (key.brands)
+          throw new HttpError(403, `the key ${key.name} is bound to brands: a chain has the entries of all brands`)
+        return sendFile(reply, 'audit.ndjson', 'application/x-ndjson', writeChains(stores))
+      },
+    }),
+  }
+}
+
+const nameBrand = ({ name }: AccessKey): string =>
+  `the key ${name} is bound to brands: name one of them in the filter as brand`
+
+/** The entry as in the export. */
+const shown = (row: AuditRow, { name }: AuditStore) => JSON.parse(lineOf(row, name))
+
+/** The serial of each store before which the page begins. */
+function readCursor(cursor: string | undefined, stores: number): number[] {
+  if (cursor === undefined) return Array.from({ length: stores }, () => Number.MAX_SAFE_INTEGER)
+  const serials = cursor.split('.').map(Number)
+  if (serials.length !== stores || !serials.every(Number.isSafeInteger))
+    throw new HttpError(400, 'before is not the `next` of a page: send it unchanged')
+  return serials
+}
+
+async function* writeChains(stores: readonly AuditStore[]): AsyncGenerator<string> {
+  for (const { name, database } of stores)
+    for await (const page of readAudit(database)) yield page.map((row) => `${lineOf(row, name)}\n`).join('')
+}

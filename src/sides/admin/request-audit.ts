@@ -1,0 +1,87 @@
+// The entry that a request to /admin leaves in the audit trail. A handler that changes rows commits the entry with them. In any
+// other case it is stored before the answer is sent.
+
+import type { FastifyRequest } from 'fastify'
+import type { AccessKey } from '../../base/http/access.ts'
+import { addressOf } from '../../base/http/address.ts'
+import type { Op } from '../../base/store/database.ts'
+import { type AuditDetails, auditOps, type NewAuditEntry } from '../../subjects/audit/table.ts'
+import type { AuditTrail } from '../../subjects/audit/trail.ts'
+
+export interface RequestAudit {
+  /** The operations that store the entry. Call it only for a commit, which has the change of the act. */
+  ops(details?: AuditDetails): readonly Op[]
+  /** Stores the entry at once, for an act that needs several commits. */
+  record(details?: AuditDetails): Promise<void>
+  /** Adds to the entry. */
+  note(details: AuditDetails): void
+}
+
+/** The key of a request, with its entry. */
+export interface AdminCaller extends AccessKey {
+  readonly audit: RequestAudit
+}
+
+export interface OpenEntry extends RequestAudit {
+  /** Stores the entry, unless the handler did. */
+  close(): Promise<void>
+}
+
+/** @param act null: the route leaves no entry */
+export function openEntry(trail: AuditTrail, act: string | null, request: FastifyRequest, key: AccessKey): OpenEntry {
+  let noted: AuditDetails = {}
+  let stored = act === null
+  const entryOf = (details: AuditDetails = {}): NewAuditEntry => {
+    const said = describeRequest(request)
+    return { act: act ?? '', by: key.name, address: addressOf(request.raw), ...said, ...noted, ...details }
+  }
+  return {
+    ops(details) {
+      if (act === null) return []
+      stored = true
+      return auditOps([entryOf(details)])
+    },
+    async record(details) {
+      if (act === null) return
+      await trail.record(entryOf(details))
+      stored = true
+    },
+    note(details) {
+      noted = { ...noted, ...details }
+    },
+    async close() {
+      if (stored) return
+      await trail.record(entryOf(), request.method !== 'GET')
+    },
+  }
+}
+
+/** The members of a request that only select a page. */
+const paging = new Set(['limit', 'after', 'before'])
+
+/** Whom and what a request names: its parameters, its query and its JSON body. */
+function describeRequest({ params, query, body }: FastifyRequest): AuditDetails {
+  const json = isJson(body) ? body : {}
+  const members = { ...(query as Members), ...json, ...(params as Members) }
+  const { brand, user_id, user = user_id, lane, reason, ...rest } = members
+  const given = Object.fromEntries(
+    Object.entries(rest).filter(([name, value]) => value !== undefined && !paging.has(name)),
+  )
+  const ofLane = typeof lane === 'string' ? lane.split('/', 1)[0] : undefined
+  return {
+    ...present('brand', brand ?? ofLane),
+    ...present('user', user),
+    ...present('lane', lane),
+    ...(Object.keys(given).length > 0 && { given }),
+    ...present('reason', reason),
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** A body of another type is a stream, or bytes. */
+const isJson = (body: unknown): body is Members =>
+  typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !(Symbol.asyncIterator in body)
+
+const present = (name: keyof AuditDetails, value: unknown): AuditDetails =>
+  value === undefined || value === null ? {} : { [name]: String(value) }

@@ -1,0 +1,193 @@
+// The chain of the audit trail: each entry has the SHA-256 digest of itself and of the digest before it. Pure, so that an exported
+// file can be verified without a database.
+
+import { createHash } from 'node:crypto'
+
+/** Of an entry: everything that its digest covers, except its serial. */
+export interface AuditContent {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly act: string
+  /** The name of the key. */
+  readonly by: string
+  readonly address: string | null
+  readonly brand: string | null
+  /** The digest of the user id. The id itself is not part of the chain, so that it can be erased. */
+  readonly user_digest: string | null
+  /** A JSON object. */
+  readonly details: string | null
+}
+
+/** A stored entry. */
+export interface AuditRow extends AuditContent {
+  readonly serial: number
+  readonly user_id: string | null
+  readonly digest: string
+}
+
+/** The entry of a deletion by retention: the serial and the digest of the last entry that was deleted. */
+export interface Forgotten {
+  readonly through: number
+  readonly through_digest: string
+}
+
+export const forgetAct = 'audit.forget'
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** The JSON text of an entry after its serial. */
+export function contentOf({ at, act, by, address, brand, user_digest, details }: AuditContent): string {
+  const head = JSON.stringify({
+    at: new Date(at).toISOString(),
+    act,
+    by,
+    ...(address !== null && { address }),
+    ...(brand !== null && { brand }),
+    ...(user_digest !== null && { user_digest }),
+  })
+  return (details === null ? head : `${head.slice(0, -1)},${details.slice(1)}`).slice(1)
+}
+
+/** The text before the content of an entry. The digest is sha256(the digest before it + this text + content). */
+const start = '{"serial":'
+const digestMember = ',"digest":"'
+const storeMember = ',"store":"'
+
+/**
+ * One line of an export. Its digest covers the members before `digest`.
+ *
+ * @example '{"serial":7,"at":"…","act":"lanes.pause","by":"office","digest":"…","store":"0"}'
+ */
+export function lineOf(row: AuditRow, store: string): string {
+  const { serial, digest, user_id: user } = row
+  const members = contentOf(row).slice(0, -1)
+  const id = user === null ? '' : `,"user":${JSON.stringify(user)}`
+  return `${start}${serial},${members}${digestMember}${digest}"${id}${storeMember}${store}"}`
+}
+
+export interface ChainProblem {
+  readonly store: string
+  /** The serial of the entry at which the chain breaks. Absent: the whole chain. */
+  readonly serial?: number
+  readonly problem: string
+}
+
+export interface CheckedChain {
+  readonly store: string
+  readonly entries: number
+  readonly first: number
+  readonly last: number
+  /** The digest of the last entry. */
+  readonly digest: string
+}
+
+export interface CheckedChains {
+  readonly chains: readonly CheckedChain[]
+  /** At most 100. */
+  readonly problems: readonly ChainProblem[]
+}
+
+interface Chain {
+  readonly store: string
+  readonly first: number
+  /** The text and the digest of the first entry, which is checked last: the digest before it may be in a later entry. */
+  readonly firstText: string
+  readonly firstDigest: string
+  forgotten: Forgotten | undefined
+  last: number
+  digest: string
+  entries: number
+}
+
+const mostProblems = 100
+const user = /,"user":"(?:[^"\\]|\\.)*"$/
+
+/**
+ * Checks the lines of an export, which has the entries of each store in the order of their serials.
+ *
+ * @example const check = createChainCheck(); for (const line of lines) check.add(line); check.end().problems.length === 0
+ */
+export function createChainCheck(expected: readonly string[] = []) {
+  const chains = new Map<string, Chain>()
+  const problems: ChainProblem[] = []
+  const missing = new Set(expected)
+
+  function report(store: string, problem: string, serial?: number): void {
+    if (problems.length < mostProblems) problems.push({ store, ...(serial !== undefined && { serial }), problem })
+  }
+
+  return {
+    add(line: string): void {
+      const atStore = line.lastIndexOf(storeMember)
+      const atDigest = line.lastIndexOf(digestMember, atStore)
+      const store = line.slice(atStore + storeMember.length, -2)
+      const serial = Number.parseInt(line.slice(start.length, start.length + 16), 10)
+      if (!line.startsWith(start) || atDigest < 0 || !Number.isSafeInteger(serial))
+        return void report(store, `a line is not an entry: ${line.slice(0, 60)}`)
+      const text = `${line.slice(0, atDigest)}}`
+      const digest = line.slice(atDigest + digestMember.length, atDigest + digestMember.length + 64)
+      missing.delete(digest)
+      const chain = chains.get(store)
+      if (chain) checkNext(chain, serial, text, digest)
+      else chains.set(store, newChain(store, serial, text, digest))
+      if (text.includes('"user_digest":"')) checkUser(line.slice(atDigest, atStore), text, store, serial)
+      if (text.includes(`"act":"${forgetAct}"`)) noteForgotten(chains.get(store) as Chain, text)
+    },
+    end(): CheckedChains {
+      for (const chain of chains.values()) checkFirst(chain)
+      for (const digest of missing)
+        report('all', `no entry has the expected digest ${digest}: entries at the end were removed or changed`)
+      const shown = [...chains.values()].map(({ store, entries, first, last, digest }) => ({
+        store,
+        entries,
+        first,
+        last,
+        digest,
+      }))
+      return { chains: shown, problems }
+    },
+  }
+
+  function checkNext(chain: Chain, serial: number, text: string, digest: string): void {
+    const { store, last } = chain
+    if (serial > last + 1) report(store, `the entries ${last + 1} to ${serial - 1} are missing`, serial)
+    else if (serial <= last) report(store, 'the serial is not after the one before it: an entry was inserted', serial)
+    else if (sha256(chain.digest + text) !== digest)
+      report(store, 'the digest does not fit: this entry or the one before it was changed', serial)
+    chain.last = serial
+    chain.digest = digest
+    chain.entries++
+  }
+
+  /** The id of the user is not in the chain, but its digest is. */
+  function checkUser(end: string, text: string, store: string, serial: number): void {
+    const [member] = user.exec(end) ?? []
+    if (member === undefined) return
+    const id = JSON.parse(member.slice(',"user":'.length)) as string
+    if (!text.includes(`"user_digest":"${sha256(id)}"`)) report(store, 'the user id was changed', serial)
+  }
+
+  function checkFirst({ store, first, firstText, firstDigest, forgotten }: Chain): void {
+    if (first > 1 && forgotten?.through !== first - 1)
+      report(store, `the entries before ${first} are missing, and retention did not delete them`, first)
+    else if (sha256((first === 1 ? '' : (forgotten?.through_digest ?? '')) + firstText) !== firstDigest)
+      report(store, 'the digest does not fit: this entry was changed', first)
+  }
+}
+
+const newChain = (store: string, serial: number, text: string, digest: string): Chain => ({
+  store,
+  first: serial,
+  firstText: text,
+  firstDigest: digest,
+  forgotten: undefined,
+  last: serial,
+  digest,
+  entries: 1,
+})
+
+/** Two processes may note the same deletion: the later entry may be the smaller one. */
+function noteForgotten(chain: Chain, text: string): void {
+  const given = JSON.parse(text) as Forgotten
+  if (given.through > (chain.forgotten?.through ?? 0)) chain.forgotten = given
+}
