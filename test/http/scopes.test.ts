@@ -15,6 +15,7 @@ const onBothSides = {
     'GET /admin/failed.csv',
     'GET /admin/failed/{seq}',
     'GET /admin/messages',
+    'GET /admin/permission.csv',
   ],
   decide: [
     'GET /admin/lanes/cancellations',

@@ -1,5 +1,5 @@
 import { channels } from '../../contract/endpoints.ts'
-import { type MessageParts, readMessageKey } from '../../contract/message-key.ts'
+import { readMessageKey } from '../../contract/message-key.ts'
 import { quote } from '../../contract/quote.ts'
 
 /**
@@ -29,7 +29,7 @@ export function readUserKey(key: string): { kind: string; userId: string; id: st
 export const isMessage = (key: string): boolean => channels.some((channel) => key.startsWith(`["${channel}"`))
 
 /** The parts of a message's key (row 29). Undefined for other items, such as device events. */
-export function readMessageParts(key: string): MessageParts | undefined {
+export function readMessageParts(key: string): ReturnType<typeof readMessageKey> | undefined {
   if (!key.startsWith('["')) return undefined
   try {
     return readMessageKey(key)

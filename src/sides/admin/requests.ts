@@ -101,6 +101,15 @@ export const waitingFilter = {
   until: Type.Optional(timeText(readMoment, 'Enqueued before this time.')),
 }
 
+export const PermissionExport = Type.Object(
+  {
+    brand: brandNumber(),
+    from: timeText(readMoment, 'Arrived at this time or later.'),
+    to: timeText(readMoment, 'Arrived before this time.'),
+  },
+  closed,
+)
+
 /** The selection of waiting messages. */
 export const WaitingSelection = Type.Object({
   ...target,

@@ -27,6 +27,7 @@ import { laneRoutes } from './lanes.ts'
 import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
 import { peopleRoutes } from './people.ts'
+import { permissionRoutes } from './permission.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
 import type { AdminHandler } from './route.ts'
@@ -89,6 +90,7 @@ export function operatorRoutes(parts: OperatorParts) {
     route('POST', '/admin/messages/erase', 'people', messages.erase),
     route('GET', '/admin/messages/:ref', 'read', messages.show),
     ...peopleIn('operator', parts),
+    ...permissionIn((brand) => (parts.brands.includes(brand) ? parts.database : undefined)),
     ...removalsIn(parts),
     ...devicesIn(() => parts.registry),
     route('POST', '/admin/devices/link', 'devices', changes.link),
@@ -121,6 +123,7 @@ export function platformRoutes(parts: PlatformParts) {
     route('GET', '/admin/messages/:seq', 'read', messages.show),
     route('POST', '/admin/messages/erase', 'people', messages.erase),
     ...peopleIn('platform', parts),
+    ...permissionIn((brand) => (parts.appBrands.includes(brand) ? databaseOf(brand) : undefined)),
     route('GET', '/admin/conversions', 'counts', counts.count),
     route('GET', '/admin/conversions.csv', 'counts', counts.exportCounts),
     route('GET', '/admin/conversions/messages', 'read', conversions.list),
@@ -159,6 +162,11 @@ function removalsIn({ removals }: SharedParts) {
 function devicesIn(registryOf: (brand: string) => Registry) {
   const { list, listRemoved } = deviceRoutes(registryOf)
   return [route('GET', '/admin/devices', 'read', list), route('GET', '/admin/devices/removed', 'read', listRemoved)]
+}
+
+function permissionIn(databaseOf: (brand: string) => Database | undefined) {
+  const permission = permissionRoutes(databaseOf)
+  return [route('GET', '/admin/permission.csv', 'read', permission.exportList)]
 }
 
 function queueIn(parts: SharedParts) {

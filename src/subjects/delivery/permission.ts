@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
 import type { Field } from '../attributes/attribute-source.ts'
+import type { MessageRow } from './messages.ts'
 
 /** What decided, besides a field. */
 export const otherDecisions = [
@@ -93,4 +94,18 @@ export async function readBases(database: Database, ids: Iterable<number>): Prom
   const rows = [...new Set(ids)].map((id) => [id])
   const found = rows.length === 0 ? [] : await database.read(op(selectPermissions, rows))
   return new Map(found.map(({ id, basis }) => [id, JSON.parse(basis) as Basis]))
+}
+
+/** The check that decided about a message, with its basis. Null: no check took place. */
+export async function readPermission(
+  database: Database,
+  {
+    permission: id,
+    permission_read_at: readAt,
+    permission_as_of: asOf,
+  }: Pick<MessageRow, 'permission' | 'permission_read_at' | 'permission_as_of'>,
+) {
+  if (id === null || readAt === null) return null
+  const basis = (await readBases(database, [id])).get(id)
+  return basis ? { ...basis, read_at: readAt, as_of: asOf } : null
 }

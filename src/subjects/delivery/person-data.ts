@@ -6,15 +6,21 @@ import { op } from '../../base/store/statement.ts'
 import { findCall } from '../providers/calls.ts'
 import { listDeviceSends } from './device-sends.ts'
 import { findByUser, type MessageRow } from './messages.ts'
+import { readPermission } from './permission.ts'
 import { listRefusals } from './refusals.ts'
 import { readRequest } from './requests.ts'
+
+const permissionColumns = ['permission', 'permission_read_at', 'permission_as_of']
 
 const tables: readonly PersonTable[] = [
   {
     table: 'messages',
     digest: ['key', 'user_id'],
     emptied: ['error'],
-    kept: { ref: 'the identifier that the platform was answered' },
+    kept: {
+      ref: 'the identifier that the platform was answered',
+      ...Object.fromEntries(permissionColumns.map((column) => [column, 'the proof of permission'])),
+    },
     impersonal: [
       'brand',
       'state',
@@ -28,6 +34,7 @@ const tables: readonly PersonTable[] = [
       'rule',
     ].concat(['call', 'chunk']),
   },
+  { table: 'permissions', impersonal: ['id', 'basis'] },
   { table: 'requests', emptied: ['text'], impersonal: ['id', 'tracking'] },
   { table: 'refusals', deleted: true },
   { table: 'device_sends', deleted: true },
@@ -58,10 +65,11 @@ export const deliveryPersonPart = (more: readonly IdentifiedPart<string>[] = [])
 })
 
 async function readMessage(database: Database, row: MessageRow, more: readonly IdentifiedPart<string>[]) {
-  const { request, start_at: _, length: __, ...message } = row
+  const { request, start_at: _, length: __, permission_read_at: ___, permission_as_of: ____, ...message } = row
   const ids = [[row.brand, row.ref]]
-  const [stored, refusals, devices, identified] = await Promise.all([
+  const [stored, permission, refusals, devices, identified] = await Promise.all([
     readRequest(database, row),
+    readPermission(database, row),
     database.read(op(listRefusals, ids)),
     database.read(op(listDeviceSends, ids)),
     Promise.all(more.map(async (each) => [each.name, await each.read(database, [row.ref])])),
@@ -72,6 +80,7 @@ async function readMessage(database: Database, row: MessageRow, more: readonly I
     request,
     text: stored?.text ?? null,
     tracking: stored?.tracking ?? null,
+    permission,
     refusals,
     devices,
     calls: await database.read(

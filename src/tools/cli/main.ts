@@ -48,6 +48,11 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ['reconcile', "compare an operator's list with the CRM and report discrepancies", () => import('./reconcile.ts')],
   ['attributes', "import users' attributes into the platform's CRM", () => import('./attributes.ts')],
   ['person', "export a user's data", () => import('./person.ts')],
+  [
+    'permission',
+    'export the proof that each user might get each message, and check it against a list of exclusions',
+    () => import('./permission.ts'),
+  ],
   ['erase', "erase the texts of one user's messages", () => import('./erase.ts')],
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],

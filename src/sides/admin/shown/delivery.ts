@@ -8,7 +8,7 @@ import { messageKeyText, moment, nullable, whole } from '../../../contract/docum
 import { readMessageKey } from '../../../contract/message-key.ts'
 import { listDeviceSends } from '../../../subjects/delivery/device-sends.ts'
 import type { MessageRow } from '../../../subjects/delivery/messages.ts'
-import { readBases } from '../../../subjects/delivery/permission.ts'
+import { readPermission } from '../../../subjects/delivery/permission.ts'
 import { listRefusals } from '../../../subjects/delivery/refusals.ts'
 import { findCall } from '../../../subjects/providers/calls.ts'
 import { ShownCall } from './history.ts'
@@ -99,13 +99,6 @@ export async function readDelivery(database: Database, row: MessageRow) {
   const permission = await readPermission(database, row)
   const claimed = { owner: row.owner, claimed_at: timeOfUuidv7(ref) ?? 0 }
   return { ...shownMessage(row), ...claimed, permission, refusals, calls, devices }
-}
-
-async function readPermission(database: Database, row: MessageRow) {
-  const { permission: id, permission_read_at: readAt, permission_as_of: asOf } = row
-  if (id === null || readAt === null) return null
-  const basis = (await readBases(database, [id])).get(id)
-  return basis ? { ...basis, read_at: readAt, as_of: asOf } : null
 }
 
 function describeMessage(row: MessageRow) {
