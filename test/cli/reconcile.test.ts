@@ -80,7 +80,7 @@ test('the commands that a report of bellwire reconcile names export, correct and
   assert.equal((await get(`${url}/admin/attributes/1/1002`)).body.attributes.blocked.value, true)
   // What gives rights back is confirmed with the number of the preview.
   assert.match(
-    (await follow('correct', '--loosen', '--yes')).out,
+    (await follow('correct', '--loosen', '--yes', '--reason', 'the operator let them play')).out,
     /blocked = false for 1 user in the CRM: "1003"\nChanged 1 user, skipped 0\./,
   )
   assert.equal((await get(`${url}/admin/attributes/1/1003`)).body.attributes.blocked.value, false)

@@ -122,13 +122,18 @@ onEachEngine('loosening requires the count of its preview, and only the newest r
   assert.equal((await correct(run.run, { what: 'loosen', confirm: '3' })).status, 400)
   assert.equal((await correct(run.run, { what: 'free them' })).status, 400)
   assert.equal((await get(`${url}/admin/attributes/1/a`)).body.attributes.blocked.value, true)
-  const stale = await correct(old.run, { what: 'loosen', confirm: 3 })
+  const stale = await correct(old.run, { what: 'loosen', confirm: 3, reason: 'test' })
   assert.equal(stale.status, 409)
   assert.match(stale.body.error, /newer run/)
-  assert.partialDeepStrictEqual((await correct(run.run, { what: 'loosen', confirm: 3 })).body, {
-    applied: 3,
-    skipped: 0,
-  })
+  const unreasoned = await correct(run.run, { what: 'loosen', confirm: 3 })
+  assert.deepEqual([unreasoned.status, unreasoned.body.error], [400, 'this ends blocked: give the reason as `reason`'])
+  assert.partialDeepStrictEqual(
+    (await correct(run.run, { what: 'loosen', confirm: 3, reason: 'the operator let them play' })).body,
+    {
+      applied: 3,
+      skipped: 0,
+    },
+  )
   assert.equal((await get(`${url}/admin/attributes/1/a`)).body.attributes.blocked.value, false)
   const nothing = await correct(run.run, { what: 'loosen', confirm: 3 })
   assert.deepEqual(

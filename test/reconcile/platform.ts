@@ -37,7 +37,7 @@ export async function startReconciling(
 
 export async function importLines(url: string, brand: string, lines: readonly object[], asOf = longAgo) {
   const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-  return (await post(`${url}/admin/attributes/${brand}?as_of=${asOf}`, body, adminKey.key, ndjson)).body
+  return (await post(`${url}/admin/attributes/${brand}?as_of=${asOf}&reason=test`, body, adminKey.key, ndjson)).body
 }
 
 export async function runReconciliation(url: string, brand: string, field: string, anySize = false): Promise<ShownRun> {

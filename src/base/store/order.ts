@@ -124,6 +124,7 @@ export const commitOrder: readonly string[] = [
   'delete_probe',
   // The CRM and reconciliation.
   'upsert_crm_users',
+  'lift_crm_users',
   'correct_active',
   'correct_blocked',
   'correct_consent_email',

@@ -10,9 +10,12 @@ import { brandNumber, nullable, text, textOf, timeText } from '../../contract/do
 import { reconciliationFields } from '../../contract/records.ts'
 import { shown } from '../../contract/shown.ts'
 import { ImportAnswer, importUsers } from '../../subjects/reconcile/crm/import-users.ts'
+import { findLifted } from '../../subjects/reconcile/crm/protections.ts'
 import { readRecord } from '../../subjects/reconcile/crm/read-line.ts'
 import { type Field, readCrmUser, upsertCrmUsers } from '../../subjects/reconcile/crm/users.ts'
 import { readTimestamp } from '../../subjects/reconcile/timestamp.ts'
+import { demandLift, refusesLift } from './lift.ts'
+import { liftReason } from './requests.ts'
 import { adminRoute } from './route.ts'
 
 const Brand = Type.Object({ brand: brandNumber() })
@@ -21,6 +24,7 @@ const User = Type.Object({ brand: brandNumber(), user: text('The user id.') })
 const Attributes = Type.Object({
   ...Object.fromEntries(reconciliationFields.map((field) => [field, Type.Optional(nullable(Type.Boolean()))])),
   updated_at: Type.Optional(nullable(timeText(readTimestamp, 'The time of the change. Default: now.'))),
+  reason: liftReason,
 })
 
 const held = {
@@ -47,6 +51,7 @@ export function attributeRoutes(databaseOf: (brand: string) => Database) {
             'The time of the export. Lines without updated_at count as changed then. Default: now.',
           ),
         ),
+        reason: liftReason,
       }),
       bodies: {
         ...textOf('application/x-ndjson', 'One user in each line'),
@@ -65,7 +70,12 @@ export function attributeRoutes(databaseOf: (brand: string) => Database) {
           format,
           now,
           at: asOf(request.query.as_of, now),
-          also: (users) => key.audit.ops({ count: users.length }),
+          refusesLift: refusesLift(key, request.query.reason),
+          also: (count, lifted) =>
+            key.audit.ops(
+              { count },
+              ...[...lifted].map(([user, fields]) => ({ user, old: allOf(fields, true), new: allOf(fields, false) })),
+            ),
         })
       },
     }),
@@ -90,18 +100,25 @@ export function attributeRoutes(databaseOf: (brand: string) => Database) {
         const brand = brandOf(request.params, key)
         const { user } = request.params
         const now = clock.now()
-        const read = readRecord({ ...request.body, user_id: user }, { brand, at: now, now })
+        const { reason, ...attributes } = request.body
+        const read = readRecord({ ...attributes, user_id: user }, { brand, at: now, now })
         if ('invalid' in read) throw new HttpError(400, read.invalid)
-        const before = (await readCrmUser(databaseOf(brand), brand, user)) ?? {}
+        const database = databaseOf(brand)
+        const lifted = (await findLifted(database, brand, [read])).get(read.userId)
+        if (lifted) demandLift(key, reason, `this ends ${lifted.join(' and ')} of user ${shown(user)}`)
+        const before = (await readCrmUser(database, brand, user)) ?? {}
         const old = Object.fromEntries(Object.keys(read.values).map((field) => [field, before[field as Field]?.value]))
-        const audited = key.audit.ops({ old, new: read.values, given: undefined })
-        const changed = await upsertCrmUsers(databaseOf(brand), brand, [read], audited)
-        const attributes = (await readCrmUser(databaseOf(brand), brand, user)) ?? {}
-        return { brand, user_id: user, changed: changed === 1, attributes }
+        const also = key.audit.ops({ old, new: read.values, given: undefined })
+        const changed = await upsertCrmUsers(database, brand, [read], { also, mayLift: lifted !== undefined })
+        const stored = (await readCrmUser(database, brand, user)) ?? {}
+        return { brand, user_id: user, changed: changed === 1, attributes: stored }
       },
     }),
   }
 }
+
+/** @example allOf(['blocked'], true) // { blocked: true } */
+const allOf = (fields: readonly string[], value: boolean) => Object.fromEntries(fields.map((field) => [field, value]))
 
 /** @throws HttpError for a brand that this key may not see (row 31) */
 function brandOf({ brand }: Static<typeof Brand>, key: AccessKey): string {

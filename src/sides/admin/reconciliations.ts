@@ -14,6 +14,7 @@ import {
   listCorrections,
   previewCorrection,
 } from '../../subjects/reconcile/corrections.ts'
+import { protections } from '../../subjects/reconcile/crm/protections.ts'
 import { listDiscrepancies, readAllDiscrepancies } from '../../subjects/reconcile/discrepancies.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
 import {
@@ -24,8 +25,9 @@ import {
   readRun,
   requestRun,
 } from '../../subjects/reconcile/runs.ts'
+import { demandLift } from './lift.ts'
 import type { AdminCaller } from './request-audit.ts'
-import { ReconciliationBody } from './requests.ts'
+import { liftReason, ReconciliationBody } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv, sendFile } from './send-file.ts'
 import { ShownDiscrepancy, shownDiscrepancy } from './shown/discrepancy.ts'
@@ -173,6 +175,7 @@ export function reconciliationRoutes(
         ),
         preview: Type.Optional(Type.Boolean({ description: 'true: only return what would change' })),
         confirm: Type.Optional(Type.Integer({ description: 'The count of the preview; required for loosen' })),
+        reason: liftReason,
       }),
       gives: Type.Union([
         Type.Object({ correction: Type.String(), applied: whole(), skipped: whole() }),
@@ -186,9 +189,13 @@ export function reconciliationRoutes(
       },
       async handler(request, key) {
         const run = await readRequestedRun(request.params.run, key)
-        const { what = 'tighten', preview = false, confirm } = request.body
+        const { what = 'tighten', preview = false, confirm, reason } = request.body
         if (preview) return previewCorrection(databaseOf(run.brand), run, what)
-        if (what === 'loosen') await demandConfirmation(run, what, confirm)
+        if (what === 'loosen') {
+          await demandConfirmation(run, what, confirm)
+          const ended = protections.find((field) => field === run.field)
+          if (ended) demandLift(key, reason, `this ends ${ended}`)
+        }
         return applyCorrection(databaseOf(run.brand), run, what, key.name, (count) => key.audit.ops({ count }))
       },
     }),

@@ -9,8 +9,8 @@ import { type AuditDetails, auditOps, type NewAuditEntry } from '../../subjects/
 import type { AuditTrail } from '../../subjects/audit/trail.ts'
 
 export interface RequestAudit {
-  /** The operations that store the entry. Call it only for a commit, which has the change of the act. */
-  ops(details?: AuditDetails): readonly Op[]
+  /** The operations that store the entry, or several. Call it only for a commit, which has the change of the act. */
+  ops(...details: readonly AuditDetails[]): readonly Op[]
   /** Stores the entry at once, for an act that needs several commits. */
   record(details?: AuditDetails): Promise<void>
   /** Adds to the entry. */
@@ -36,10 +36,10 @@ export function openEntry(trail: AuditTrail, act: string | null, request: Fastif
     return { act: act ?? '', by: key.name, address: addressOf(request.raw), ...said, ...noted, ...details }
   }
   return {
-    ops(details) {
+    ops(...details) {
       if (act === null) return []
       stored = true
-      return auditOps([entryOf(details)])
+      return auditOps(details.length === 0 ? [entryOf()] : details.map(entryOf))
     },
     async record(details) {
       if (act === null) return

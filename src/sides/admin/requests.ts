@@ -38,6 +38,11 @@ export const reasonText = Type.String({
   description: 'Why, for the next person. Shown with the name of the key.',
 })
 
+/** The reason of a request that may end a block or an exclusion. */
+export const liftReason = Type.Optional(
+  Type.String({ ...reasonText, description: 'Why. Required to end `blocked` or `excluded`, with the scope `lift`.' }),
+)
+
 const pausedPart = {
   activity: partId('Only the messages of this activity_id.'),
   action: partId('Only the messages of this action_id.'),

@@ -15,6 +15,7 @@ interface ImportOptions extends Addressed {
   readonly brand: string
   readonly format?: 'ndjson' | 'csv'
   readonly asOf?: string
+  readonly reason?: string
 }
 
 export function command(): Command {
@@ -30,6 +31,7 @@ function importCommand(): Command {
     .addOption(new Option('--brand <number>', 'the brand of the users').argParser(brandNumber).makeOptionMandatory())
     .addOption(new Option('--format <format>', 'default: by the extension of the file').choices(['ndjson', 'csv']))
     .option('--as-of <time>', 'the time of the export, for lines without updated_at')
+    .option('--reason <text>', 'why; required to end blocked or excluded, with the scope lift')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', help)
     .action(async (options: ImportOptions) => {
@@ -39,7 +41,8 @@ function importCommand(): Command {
 
 const help = `
 Columns: user_id, any of the nine reconciliation fields with true or false, and updated_at, the time of the last change. Other columns
-are ignored. It is safe to import a file again: unchanged values keep their time, and values older than the known ones are ignored.
+are ignored. It is safe to import a file again: unchanged values keep their time, and values older than the known ones are ignored. A line that ends
+blocked or excluded is refused without --reason, or without a key of the scope lift.
 
 Exit codes: 0 all lines imported, 1 some lines refused, 2 wrong usage, 3 the platform cannot be reached.
 
@@ -57,7 +60,7 @@ async function importAttributes(options: ImportOptions): Promise<number> {
     importFile({
       stream: read(),
       format,
-      to: { params: { brand: options.brand }, query: { as_of: options.asOf } },
+      to: { params: { brand: options.brand }, query: { as_of: options.asOf, reason: options.reason } },
       client,
       onProgress: (done, users) => progress.show('importing', done, bytes, phraseCount(users, 'user')),
     })

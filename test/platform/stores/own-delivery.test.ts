@@ -85,7 +85,7 @@ test('each brand is delivered with the users, the devices and the inbox of its o
   )
   assert.partialDeepStrictEqual((await app('2', 'inbox')).body, { items: [{ title: 'Brand 2' }], unseen: 1 })
   assert.equal((await app('1', 'inbox')).status, 403)
-  await allow('1', { excluded: false })
+  await allow('1', { excluded: false, reason: 'the test' })
   assert.deepEqual((await app('1', 'inbox')).body.items, [], 'the excluded user got no notification')
 })
 

@@ -3,6 +3,7 @@
 import type { Database, Migration, Op, Value } from '../../../base/store/database.ts'
 import { op, statement } from '../../../base/store/statement.ts'
 import { type ReconciliationField as Field, reconciliationFields as fields } from '../../../contract/records.ts'
+import { protections } from './protections.ts'
 
 export { type Field, fields }
 
@@ -31,38 +32,60 @@ export interface UserAttributes {
   readonly values: Readonly<Partial<Record<Field, boolean>>>
 }
 
-// An equal value keeps its stored time, so that importing a file again changes nothing. An older value is ignored.
-const isChanged = (field: Field): string =>
-  `(excluded.${field} is not null and (crm_users.${field} is null
-    or (crm_users.${field} <> excluded.${field} and excluded.${field}_at >= crm_users.${field}_at)))`
-const newValue = (field: Field, column: string): string =>
-  `${column} = case when ${isChanged(field)} then excluded.${column} else crm_users.${column} end`
-
-const upsertUsers = statement<{ user_id: string }>({
-  name: 'upsert_crm_users',
-  columns: {
-    brand: 'text',
-    user_id: 'text',
-    at: 'bigint',
-    ...(Object.fromEntries(fields.map((field) => [field, 'bigint'])) as Record<Field, 'bigint'>),
-  },
-  // The statement has no route, so it runs separately for each caller: a statement must not change a user twice.
-  text: (rows) => `
+/** @param mayLift whether a block or an exclusion may end */
+function upsertText(rows: string, mayLift: boolean): string {
+  // An equal value keeps its stored time, so that importing a file again changes nothing. An older value is ignored.
+  const isChanged = (field: Field): string => {
+    const isLifted = `crm_users.${field} = 1 and excluded.${field} = 0`
+    const isKept = mayLift || !(protections as readonly string[]).includes(field) ? '' : ` and not (${isLifted})`
+    return `(excluded.${field} is not null and (crm_users.${field} is null
+      or (crm_users.${field} <> excluded.${field} and excluded.${field}_at >= crm_users.${field}_at${isKept})))`
+  }
+  const newValue = (field: Field, column: string): string =>
+    `${column} = case when ${isChanged(field)} then excluded.${column} else crm_users.${column} end`
+  return `
     insert into crm_users (brand, user_id, ${fields.map((field) => `${field}, ${field}_at`).join(', ')})
     select r.brand, r.user_id, ${fields.map((field) => `r.${field}, case when r.${field} is null then null else r.at end`).join(', ')}
     from ${rows} r where true
     on conflict (brand, user_id) do update set
       ${fields.map((field) => `${newValue(field, field)}, ${newValue(field, `${field}_at`)}`).join(',\n      ')}
     where ${fields.map(isChanged).join(' or ')}
-    returning user_id`,
+    returning user_id`
+}
+
+const upsertColumns = {
+  brand: 'text',
+  user_id: 'text',
+  at: 'bigint',
+  ...(Object.fromEntries(fields.map((field) => [field, 'bigint'])) as Record<Field, 'bigint'>),
+} as const
+
+// The statements have no route, so they run separately for each caller: a statement must not change a user twice.
+const upsertUsers = statement<{ user_id: string }>({
+  name: 'upsert_crm_users',
+  columns: upsertColumns,
+  text: (rows) => upsertText(rows, false),
 })
 
-/** Inserts or updates users. Each user may occur once. @param also operations for the same commit @returns how many users changed */
+const liftUsers = statement<{ user_id: string }>({
+  name: 'lift_crm_users',
+  columns: upsertColumns,
+  text: (rows) => upsertText(rows, true),
+})
+
+export interface UpsertOptions {
+  /** Operations for the same commit. */
+  readonly also?: readonly Op[]
+  /** A block or an exclusion may end. Default: such a value is not changed. */
+  readonly mayLift?: boolean
+}
+
+/** Inserts or updates users. Each user may occur once. @returns how many users changed */
 export async function upsertCrmUsers(
   database: Database,
   brand: string,
   users: readonly UserAttributes[],
-  also: readonly Op[] = [],
+  { also = [], mayLift = false }: UpsertOptions = {},
 ): Promise<number> {
   // A fixed order, so that two imports never deadlock.
   const sorted = users.toSorted((a, b) => (a.userId < b.userId ? -1 : 1))
@@ -72,7 +95,7 @@ export async function upsertCrmUsers(
     at,
     ...fields.map((field) => (values[field] === undefined ? null : Number(values[field]))),
   ])
-  const [changed] = await database.commit([op(upsertUsers, rows), ...also])
+  const [changed] = await database.commit([op(mayLift ? liftUsers : upsertUsers, rows), ...also])
   return changed.length
 }
 

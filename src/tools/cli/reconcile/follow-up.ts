@@ -27,12 +27,14 @@ interface CorrectOptions extends Addressed {
   readonly loosen?: true
   readonly preview?: true
   readonly yes?: true
+  readonly reason?: string
 }
 
 export function correctCommand(): Command {
   return withRun(withAnswer(new Command('correct'), 'platform', 'decide'))
     .description("set the CRM's values to the operator's: block, exclude, deactivate, withdraw consent")
     .option('--loosen', 'the opposite: unblock, include, activate, give consent')
+    .option('--reason <text>', 'why; required to end blocked or excluded, with the scope lift')
     .option('--preview', 'only count the users')
     .option('--yes', 'do not ask for confirmation')
     .action((run: string, options: CorrectOptions) =>
@@ -45,7 +47,10 @@ export function correctCommand(): Command {
         const { count } = previewed
         if (options.preview || count === 0) return
         if (!options.yes) await confirm(`Change ${phraseCount(count, 'user')}?`)
-        const done = (await correct({ confirm: count })) as Exclude<Correction, Preview>
+        const done = (await correct({
+          confirm: count,
+          ...(options.reason !== undefined && { reason: options.reason }),
+        })) as Exclude<Correction, Preview>
         print(options, done, ({ applied, skipped }) => `Changed ${phraseCount(applied, 'user')}, skipped ${skipped}.`)
       }),
     )
