@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import type { Life } from '../../src/sides/admin/message-life.ts'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { functionSource } from '../../src/subjects/attributes/function.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
-import type { Life } from '../../src/tools/cli/explain/steps.ts'
 import { accepted, away, device, deviceBook, gone, witnessService } from '../support/push-services.ts'
 import {
   adminKey,

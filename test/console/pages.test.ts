@@ -4,16 +4,22 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { acts, pages } from '../../src/sides/console/pages.ts'
 import { anna, hostile, ofBrand1, reader, sidesAtWork } from './at-work.ts'
-import { signedIn } from './browse.ts'
+import { signedIn, type Visitor } from './browse.ts'
 
-/** The parameters of the pages that need some. */
-const parameters: Readonly<Record<string, string>> = {}
+/** The addresses of the pages that need parameters, on the side that has them. */
+async function addressesOf(browser: Visitor, side: string): Promise<Readonly<Record<string, string>>> {
+  const { html } = await browser.look('/console/messages?find=1001')
+  const message = /"\/console\/message\?([^"]*)"/.exec(html)?.[1] as string
+  const lane = side === 'platform' ? '1/site' : '1/device-links'
+  return { '/lane': `?name=${lane}`, '/message': `?${message.replace('&#61;', '=')}`, '/messages': '?find=h1' }
+}
 
 test('every page shows texts of strangers as text, and is refused a filter of 10,000 characters without harm', async (t) => {
   const sides = await sidesAtWork(t)
   const seen = new Map<string, number>()
   for (const [side, url] of Object.entries(sides)) {
     const browser = await signedIn(url, anna.key)
+    const parameters = await addressesOf(browser, side)
     for (const { path } of pages) {
       const shown = await browser.look(`/console${path}${parameters[path] ?? ''}`)
       if (shown.status === 404) continue
@@ -29,22 +35,31 @@ test('every page shows texts of strangers as text, and is refused a filter of 10
     pages.filter(({ path }) => !seen.has(path)),
     [],
   )
-  assert.ok((seen.get('/lanes') ?? 0) > 0, `the hostile text ${hostile} is on the pages`)
+  for (const path of ['/', '/lanes', '/lane', '/messages', '/failed'])
+    assert.ok((seen.get(path) ?? 0) > 0, `the hostile text ${hostile} is on ${path}`)
 })
 
 test('a key sees the lanes of its brands only, also if an address names another brand', async (t) => {
   const { platform } = await sidesAtWork(t)
   const browser = await signedIn(platform, ofBrand1.key)
-  for (const path of ['/console', '/console/lanes', '/console/lanes?brand=2'])
+  for (const path of ['/console', '/console/lanes', '/console/lanes?brand=2', '/console/messages?find=1002&brand=1'])
     assert.doesNotMatch((await browser.look(path)).text, /2\/push/, path)
+  for (const path of ['/console/messages?find=1002&brand=2', '/console/lane?name=2/push'])
+    assert.ok([403, 404].includes((await browser.look(path)).status), path)
+  const { text } = await browser.look('/console/messages?find=2001')
+  assert.match(text, /No message has/)
+  for (const seq of [1, 2, 3, 4, 5, 6, 7])
+    assert.doesNotMatch((await browser.look(`/console/message?seq=${seq}`)).text, /activity.id 200|2\/push/)
   assert.match((await browser.look('/console/lanes')).text, /1\/push/)
 })
 
 test('a key that only reads is offered no act, and is refused each', async (t) => {
   const { platform } = await sidesAtWork(t)
   const browser = await signedIn(platform, reader.key)
+  const parameters = await addressesOf(browser, 'platform')
   for (const { path } of pages) {
     const { html } = await browser.look(`/console${path}${parameters[path] ?? ''}`)
+    assert.match(html, /<h1/)
     for (const act of acts) assert.ok(!html.includes(`/console${act.path}`), `${path} offers ${act.path}`)
   }
   for (const act of acts) {

@@ -60,3 +60,37 @@ export function query(members: Readonly<Record<string, string | number | undefin
 
 /** An empty list says what would be in it. */
 export const empty = (text: string): Html => html`<p class="empty">${text}</p>`
+
+/** A figure with its name. */
+export type Figure = readonly [name: string, value: string, tone?: string]
+
+export const figures = (all: readonly Figure[]): Html =>
+  html`<dl class="figures">!${all.map(([name, value, tone = '']) => html`<div class="${tone}"><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+
+/** A table that scrolls by itself, also with the keyboard. @param columns names; those that begin with `#` are numbers; an empty one is of boxes or links */
+export const table = (label: string, columns: readonly string[], rows: readonly Html[]): Html =>
+  html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead><tr>!${columns.map((name) =>
+    name.startsWith('#')
+      ? html`<th scope="col" class="number">${name.slice(1)}</th>`
+      : name === ''
+        ? '<td></td>'
+        : html`<th scope="col">${name}</th>`,
+  )}</tr></thead><tbody>!${rows}</tbody></table></div>`
+
+/** Names with values of any kind. @param all values are HTML */
+export const facts = (all: readonly (readonly [name: string, value: Html])[]): Html =>
+  html`<dl class="facts">!${all.map(([name, value]) => html`<dt>${name}</dt><dd>!${value}</dd>`)}</dl>`
+
+export const crumb = (link: string, name: string): Html => html`<p class="crumb"><a href="${link}">← ${name}</a></p>`
+
+/** A choice. @param options pairs of a value and what it says */
+export const select = (
+  label: string,
+  name: string,
+  options: readonly (readonly [value: string, says: string])[],
+  chosen = '',
+): Html =>
+  html`<label>${label}<select name="${name}">!${options.map(([value, says]) => html`<option value="${value}" !${value === chosen ? 'selected' : ''}>${says}</option>`)}</select></label>`
+
+export const input = (label: string, name: string, value = '', attributes: Html = ''): Html =>
+  html`<label>${label}<input name="${name}" value="${value}" !${attributes}></label>`

@@ -19,6 +19,8 @@ export interface Visit {
   readonly watch: Watch
   /** Whether this side has the route, and the key its scope. */
   can(route: AnyRouteName): boolean
+  /** Whether the route stores a reason for the next person. */
+  takesReason(route: AnyRouteName): boolean
   readonly call: CallRoute
   /** The address of a page. @example visit.link('/lane', { name: '1/push' }) */
   link(path: string, parameters?: Readonly<Record<string, string | number | undefined>>): string
@@ -32,6 +34,8 @@ export interface Page {
   readonly needs: AnyRouteName
   /** Its place in the navigation, with the letter that follows `g`. */
   readonly letter?: string
+  /** The page of the navigation to which this page belongs. */
+  readonly within?: string
   /** The part that does not change by itself, such as a form. It is above the live part. */
   readonly still?: (visit: Visit) => Promise<Html> | Html
   /** The part that is shown again each second while somebody looks. */
@@ -56,6 +60,8 @@ export interface Act {
 }
 
 export interface Question {
+  /** Above the form, such as a filter. */
+  readonly before?: Html
   /** @example '201 messages wait in lane 1/push. Running calls end; no other call starts.' */
   readonly effect: Html
   readonly fields?: Html

@@ -1,10 +1,15 @@
 // All pages of the console and all acts. Each is one file in pages/.
 
 import type { Act, Page } from './page.ts'
+import { failedActs, failedPage } from './pages/failed.ts'
+import { lanePage } from './pages/lane.ts'
+import { laneActs } from './pages/lane-acts.ts'
 import { lanesPage } from './pages/lanes.ts'
+import { messagePage } from './pages/message.ts'
+import { messagesPage } from './pages/messages.ts'
 import { overviewPage } from './pages/overview.ts'
 
 /** In the order of the navigation. */
-export const pages: readonly Page[] = [overviewPage, lanesPage]
+export const pages: readonly Page[] = [overviewPage, lanesPage, lanePage, messagesPage, messagePage, failedPage]
 
-export const acts: readonly Act[] = []
+export const acts: readonly Act[] = [...laneActs, ...failedActs]

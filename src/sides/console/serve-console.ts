@@ -2,6 +2,7 @@
 
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { AccessKey, Scope } from '../../base/http/access.ts'
 import { addressOf } from '../../base/http/address.ts'
 import type { Authentication } from '../../base/http/authentication.ts'
@@ -9,6 +10,7 @@ import { HttpError, type Side } from '../../base/http/http.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { apiKeyHeader } from '../../contract/endpoints.ts'
+import { reasonText } from '../admin/requests.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
 import { createFiles } from './files.ts'
@@ -28,7 +30,12 @@ export interface ConsoleOptions {
   /** Authenticates the callers of /admin: the console counts wrong keys together with it. */
   readonly authentication: Authentication<AccessKey>
   /** The routes of /admin on this side. */
-  readonly routes: readonly { readonly method: string; readonly url: string; readonly scope: Scope }[]
+  readonly routes: readonly {
+    readonly method: string
+    readonly url: string
+    readonly scope: Scope
+    readonly body?: TSchema
+  }[]
 }
 
 const self = ["'self'"]
@@ -68,6 +75,9 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   const live = createLivePages()
   const watch = createWatch(side)
   const scopes = new Map(routes.map(({ method, url, scope }) => [`${method} ${url}`, scope]))
+  const withReason = new Set(
+    routes.filter(({ body }) => reasonIn(body) === reasonText).map(({ method, url }) => `${method} ${url}`),
+  )
   const opened = new WeakMap<FastifyRequest, Session>()
 
   app.addHook('preClose', async () => live.stop())
@@ -177,6 +187,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
         const scope = scopes.get(route)
         return scope !== undefined && key.scopes.includes(scope)
       },
+      takesReason: (route: AnyRouteName) => withReason.has(route),
       call: callAs({ name: key.name, key: secret, address: addressOf(request.raw) }),
       link: (path, parameters = {}) => `${base}${path === '/' ? '' : path}${queryOf(parameters)}`,
     }
@@ -202,7 +213,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     }
     const still = (await page.still?.(visit)) ?? ''
     const content = html`!${noteOf(visit)}!${still}!${page.live ? liveOf(visit, page.path, await page.live(visit)) : ''}`
-    return send(request, reply, { title: page.title, path: page.path, content })
+    return send(request, reply, { title: page.title, path: page.within ?? page.path, content })
   }
 
   /** The effect of the act that the person has just done. */
@@ -216,11 +227,12 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   async function askFor(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const visit = visitOf(request)
     demand(visit, act.needs)
-    const { effect, fields = '', isEmpty, back } = await act.ask(visit)
+    const { before = '', effect, fields = '', isEmpty, back } = await act.ask(visit)
     const given = Object.entries(visit.query).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
     )
     const content = html`<h1>${act.title}</h1>
+!${before}
 <form class="ask" method="post" action="${visit.link(act.path)}">
 <input type="hidden" name="csrf" value="${visit.csrf}">!${given}
 <p>!${effect}</p>
@@ -292,15 +304,23 @@ function liveOf(visit: Visit, path: string, part: Html): Html {
 <div id="live" !${connect}>!${part}</div>`
 }
 
-/** The fields of a query or of a form. Empty fields are left out, since a form sends each of its fields. */
+/** The fields of a query or of a form. Empty ones are left out, since a form sends each; repeated ones are joined by commas. */
 function fieldsOf(given: unknown): Fields {
-  const entries = Buffer.isBuffer(given)
-    ? [...new URLSearchParams(given.toString())]
-    : Object.entries((given ?? {}) as Readonly<Record<string, string | readonly string[]>>)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, String([value].flat()[0])] as const).filter(([, value]) => value !== ''),
-  )
+  const parameters = Buffer.isBuffer(given)
+    ? new URLSearchParams(given.toString())
+    : new URLSearchParams(
+        Object.entries((given ?? {}) as Readonly<Record<string, string | readonly string[]>>).flatMap(
+          ([name, values]) => [values].flat().map((value): [string, string] => [name, value]),
+        ),
+      )
+  const names = [...new Set(parameters.keys())]
+  const fields = names.map((name) => [name, parameters.getAll(name).filter(Boolean).join(',')] as const)
+  return Object.fromEntries(fields.filter(([, value]) => value !== ''))
 }
+
+/** The member `reason`: a text for the next person, or the filter of Failed Actions. */
+const reasonIn = (schema: TSchema | undefined): TSchema | undefined =>
+  (schema as { readonly properties?: { readonly reason?: TSchema } } | undefined)?.properties?.reason
 
 function asRefusal(error: unknown): { readonly status: number; readonly message: string } {
   const { status, statusCode, message } = error as { status?: number; statusCode?: number; message: string }

@@ -1,7 +1,7 @@
 // A lane, as several pages show it.
 
 import type { AnswerOf } from '../../admin/calls.ts'
-import { badge, duration, type Html, html, moment, number } from '../html.ts'
+import { badge, duration, type Html, html, moment, number, table } from '../html.ts'
 import type { Visit } from '../page.ts'
 
 export type Lane = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]
@@ -20,9 +20,7 @@ export function laneTable(visit: Visit, lanes: readonly Lane[]): Html {
 <td class="wide">!${reasonsOf(lane).join('<br>')}</td>
 </tr>`,
   )
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Lanes"><table>
-<thead><tr><th scope="col">Lane</th><th scope="col">State</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Oldest</th><th scope="col" class="number">In calls</th><th scope="col" class="number">Rate</th><th scope="col">Why</th></tr></thead>
-<tbody>!${rows}</tbody></table></div>`
+  return table('Lanes', ['Lane', 'State', '#Waiting', '#Oldest', '#In calls', '#Rate', 'Why'], rows)
 }
 
 /** Why messages of the lane wait: its hold, its pauses, its last error. */

@@ -1,7 +1,7 @@
 // Is all well?
 
 import type { AnswerOf } from '../../admin/calls.ts'
-import { duration, type Html, html, moment, number } from '../html.ts'
+import { duration, figures, type Html, html, moment, number } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { outcomes, type Span } from '../watch.ts'
 import { type Lane, laneTable } from './lane-facts.ts'
@@ -48,7 +48,7 @@ type Summary = AnswerOf<'operator' | 'platform', 'GET /admin/summary'>
 function numbersOf(summary: Summary, lanes: readonly Lane[]): Html {
   const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0)
   const oldest = Math.max(0, ...lanes.filter((lane) => lane.waiting > 0).map((lane) => lane.oldest_age_ms))
-  const figures: (readonly [string, string, string?])[] = [
+  return figures([
     ['Waiting', number(waiting)],
     ['Oldest message', waiting === 0 ? '–' : duration(oldest)],
     ['Successful', number(summary.successful), 'good'],
@@ -60,11 +60,7 @@ function numbersOf(summary: Summary, lanes: readonly Lane[]): Html {
           ['Uncertain', number(summary.uncertain)],
         ] as const)
       : ([['In calls', number(lanes.reduce((sum, lane) => sum + lane.in_flight, 0))]] as const)),
-  ]
-  const items = figures.map(
-    ([name, value, tone = '']) => html`<div class="${tone}"><dt>${name}</dt><dd>${value}</dd></div>`,
-  )
-  return html`<dl class="figures">!${items}</dl>`
+  ])
 }
 
 function alertsOf(visit: Visit): Html {

@@ -4,6 +4,3 @@ import type { AnswerOf } from '../../../sides/admin/calls.ts'
 
 export type PlatformRow = AnswerOf<'platform', 'GET /admin/messages'>['messages'][number]
 export type OperatorRow = AnswerOf<'operator', 'GET /admin/messages'>['messages'][number]
-export type PlatformMessage = AnswerOf<'platform', 'GET /admin/messages/:seq'>
-/** A message at the side that delivers it: the operator, or the platform itself. */
-export type Delivery = NonNullable<PlatformMessage['delivery']>

@@ -1,9 +1,9 @@
 // Finds messages on both sides, and reads what each side stores about them.
 
 import { readMessageKey } from '../../../contract/message-key.ts'
+import { composeLife, type Life } from '../../../sides/admin/message-life.ts'
 import type { OperatorRow, PlatformRow } from './answers.ts'
 import type { Sides } from './sides.ts'
-import { composeLife, type Life } from './steps.ts'
 
 export type Search =
   | { readonly by: 'ref' | 'id'; readonly value: string }

@@ -4,11 +4,11 @@ import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
 import { reconciliationFields } from '../../../contract/records.ts'
 import type { SideName } from '../../../sides/admin/calls.ts'
+import type { Life, Step } from '../../../sides/admin/message-life.ts'
 import { identifierFacts } from '../failed/items.ts'
 import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
 import { factLines, isoTime, textTable } from '../text-table.ts'
 import { type Match, timeOf } from './find.ts'
-import type { Life, Step } from './steps.ts'
 
 /** Why a side has no part of a message. */
 export type Absences = Readonly<Record<SideName, string>>

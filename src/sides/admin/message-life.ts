@@ -1,9 +1,12 @@
 // Composes the life of a message from the answers of both sides. Pure.
 
-import { readMessageKey } from '../../../contract/message-key.ts'
-import type { SideName } from '../../../sides/admin/calls.ts'
-import type { Pause } from '../lanes/show-lanes.ts'
-import type { Delivery, PlatformMessage } from './answers.ts'
+import { readMessageKey } from '../../contract/message-key.ts'
+import type { AnswerOf, SideName } from './calls.ts'
+
+type Pause = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]['pauses'][number]
+export type PlatformMessage = AnswerOf<'platform', 'GET /admin/messages/:seq'>
+/** A message at the side that delivers it: the operator, or the platform itself. */
+export type Delivery = NonNullable<PlatformMessage['delivery']>
 
 export interface Step {
   /** Epoch milliseconds. Null: now. */

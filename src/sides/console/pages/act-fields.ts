@@ -1,0 +1,28 @@
+// The fields that several acts ask for.
+
+import { type Html, html } from '../html.ts'
+import type { AnyRouteName, Fields, Visit } from '../page.ts'
+
+/** Asks why, if the route stores it. */
+export const reasonField = (visit: Visit, route: AnyRouteName): Html =>
+  visit.takesReason(route)
+    ? html`<label>Reason, for the next person<textarea name="reason" rows="2" maxlength="500" required></textarea></label>`
+    : ''
+
+export const reasonOf = (visit: Visit, route: AnyRouteName, { reason = '' }: Fields): { readonly reason: string } =>
+  (visit.takesReason(route) ? { reason } : {}) as { readonly reason: string }
+
+/** Asks how long a change lasts. */
+export const endField = html`<label>Ends by itself<select name="for_seconds"><option value="">never: until a person ends it</option><option value="900">after 15 minutes</option><option value="3600">after 1 hour</option><option value="14400">after 4 hours</option><option value="86400">after 1 day</option><option value="604800">after 7 days</option></select></label>`
+
+export const endOf = ({ for_seconds: seconds }: Fields): { readonly for_seconds?: number } =>
+  seconds === undefined ? {} : { for_seconds: Number(seconds) }
+
+/** The named fields that are given. */
+export const pick = <Name extends string>(
+  fields: Fields,
+  names: readonly Name[],
+): { readonly [Each in Name]?: string } =>
+  Object.fromEntries(names.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]])) as {
+    readonly [Each in Name]?: string
+  }

@@ -1,0 +1,167 @@
+// What failed, and what do I do?
+
+import { phraseCount } from '../../../base/runtime/phrase-count.ts'
+import { reasons } from '../../../contract/reasons.ts'
+import type { AnswerOf } from '../../admin/calls.ts'
+import { badge, empty, type Html, html, input, moment, number, select, table } from '../html.ts'
+import type { Act, Page, Visit } from '../page.ts'
+import { pick } from './act-fields.ts'
+
+type Group = AnswerOf<'platform', 'GET /admin/failed/summary'>['groups'][number]
+
+const filterNames = ['lane', 'activity', 'action', 'reason', 'user', 'error', 'from', 'until'] as const
+const groupNames = ['lane', 'activity', 'action', 'reason'] as const
+const mostListed = 50
+const mostGroups = 100
+
+export const failedPage: Page = {
+  path: '/failed',
+  title: 'Failed Actions',
+  needs: 'GET /admin/failed/summary',
+  letter: 'f',
+  async still(visit) {
+    const { groups } = await visit.call('GET /admin/failed/summary', { query: pick(visit.query, groupNames) })
+    const pending = groups.reduce((sum, group) => sum + group.pending, 0)
+    return html`<h1>Failed Actions</h1>
+<p class="lead">!${pending === 0 ? 'No item waits for a decision.' : html`${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}</p>
+!${filterOf(visit)}
+!${groups.length === 0 ? empty('Nothing failed, or nothing matches the filter.') : groupTable(visit, groups)}
+!${groups.length === 0 ? '' : await itemsOf(visit)}`
+  },
+}
+
+function filterOf(visit: Visit): Html {
+  const { query } = visit
+  const known = [['', 'any'], ...Object.keys(reasons).map((each) => [each, each])] as [string, string][]
+  const states = ['pending', 'dismissed', 'replayed'].map((each) => [each, each] as const)
+  return html`<form class="filter" action="${visit.link('/failed')}">
+!${input('Lane', 'lane', query.lane)}!${input('Activity', 'activity', query.activity)}!${input('Action', 'action', query.action)}!${select('Reason', 'reason', known, query.reason)}!${input('User', 'user', query.user)}!${input('Part of the error', 'error', query.error)}!${select('State', 'state', states, query.state ?? 'pending')}
+<button class="primary">Filter</button><a class="button" href="${visit.link('/failed')}">Clear</a></form>`
+}
+
+function groupTable(visit: Visit, groups: readonly Group[]): Html {
+  const rows = groups.slice(0, mostGroups).map((group) => {
+    const { lane, activity, action, reason, pending, dismissed, replayed } = group
+    const of = { lane, activity: activity ?? undefined, action: action ?? undefined, reason }
+    const known = reasons[reason as keyof typeof reasons] as { readonly says: string } | undefined
+    return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}">${lane}</a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td><span title="${known?.says ?? ''}">${reason}</span></td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td></tr>`
+  })
+  const more = groups.length - rows.length
+  return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed'], rows)}
+!${more > 0 ? html`<p class="lead">${phraseCount(more, 'further group')}: use the filter.</p>` : ''}`
+}
+
+/** The items with boxes to select them. A key that is bound to brands lists the items of one lane. */
+async function itemsOf(visit: Visit): Promise<Html> {
+  if (!visit.can('GET /admin/failed')) return ''
+  if (visit.key.brands && visit.query.lane === undefined)
+    return html`<p class="lead">Choose a lane to see its items.</p>`
+  const { after } = visit.query
+  const filter = pick(visit.query, filterNames)
+  const state = (visit.query.state ?? 'pending') as 'pending'
+  const query = { ...filter, state, limit: mostListed, ...(after !== undefined && { after: Number(after) }) }
+  const { items, next } = await visit.call('GET /admin/failed', { query })
+  if (items.length === 0 && next === undefined)
+    return html`<h2>Items</h2>!${empty(`No ${state} item matches the filter.`)}`
+  const acts = state === 'pending' ? ([replay, dismiss] as const).filter((act) => visit.can(act.needs)) : []
+  const rows = items.map(
+    ({ seq, id, user, lane, reason, error, at, attempts }) =>
+      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td>${lane}</td><td><bdi>${user ?? '–'}</bdi></td><td>!${badge(reason)}</td><td class="number">${number(attempts)}</td><td class="wide">${error}</td></tr>`,
+  )
+  const columns = ['Message', 'Time', 'Lane', 'User', 'Reason', '#Attempts', 'Error']
+  const following =
+    next === undefined
+      ? ''
+      : html`<p class="buttons"><a class="button" href="${visit.link('/failed', { ...filter, state, after: next })}">Next page</a></p>`
+  if (acts.length === 0) return html`<h2>Items</h2>!${table('Items', columns, rows)}!${following}`
+  const lane = filter.lane === undefined ? '' : html`<input type="hidden" name="lane" value="${filter.lane}">`
+  const all = Object.keys(filter).length === 0 ? { all: 'true' } : filter
+  const ofSelected = acts.map(
+    (act) => html`<button formaction="${visit.link(act.path)}">${act.title} selected</button>`,
+  )
+  const ofAll = acts.map(
+    (act) => html`<a class="button" href="${visit.link(act.path, all)}">${act.title} all that match</a>`,
+  )
+  return html`<h2>Items</h2>
+<form action="${visit.link(replay.path)}">!${lane}
+<p class="buttons bar"><label class="box"><input type="checkbox" data-all> All on this page</label>!${ofSelected}!${ofAll}</p>
+!${table('Items', ['', ...columns], rows)}</form>!${following}`
+}
+
+/** A call decides about a part of a large selection. */
+const mostCalls = 200
+
+type Selection = AnswerlessSelection & {
+  readonly after?: string
+  readonly preview?: boolean
+  readonly per_second?: number
+}
+type AnswerlessSelection = { readonly seqs?: readonly number[]; readonly all?: true } & {
+  readonly [Each in (typeof filterNames)[number]]?: string
+}
+
+function selectionOf(fields: Readonly<Record<string, string>>): AnswerlessSelection {
+  const { seq } = fields
+  if (seq !== undefined) return { seqs: seq.split(',').map(Number), ...pick(fields, ['lane']) }
+  const filter = pick(fields, filterNames)
+  return Object.keys(filter).length === 0 && fields.all === 'true' ? { all: true } : filter
+}
+
+function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string, done: string): Act {
+  const route = `POST /admin/failed/${action}` as const
+  const path = `/failed/${action}`
+  const callAll = async (
+    visit: Visit,
+    body: Selection,
+    onPart: (groups: readonly Group[]) => void,
+  ): Promise<number> => {
+    let count = 0
+    let after: string | undefined
+    for (let calls = 0; calls < mostCalls; calls++) {
+      const answer = await visit.call(route, { body: { ...body, ...(after !== undefined && { after }) } })
+      count += answer.count
+      onPart(answer.groups ?? [])
+      after = answer.next
+      if (after === undefined) break
+    }
+    return count
+  }
+  return {
+    path,
+    needs: route,
+    title,
+    async ask(visit) {
+      const selection = selectionOf(visit.query)
+      const back = visit.link('/failed', pick(visit.query, filterNames))
+      if (Object.keys(selection).filter((name) => name !== 'lane' || visit.query.seq === undefined).length === 0)
+        return { effect: 'Nothing is selected: select items, or use a filter.', isEmpty: true, back }
+      const reached: Group[] = []
+      const count = await callAll(visit, { ...selection, preview: true }, (groups) => reached.push(...groups))
+      return {
+        before: reached.length === 0 ? '' : groupTable(visit, reached),
+        effect: html`${phraseCount(count, 'item')} ${effect}`,
+        fields: html`!${action === 'replay' ? input('Most messages per second (optional; the rate of the lane is never exceeded)', 'per_second', '', html`type="number" min="1" max="1000000"`) : ''}`,
+        isEmpty: count === 0,
+        back,
+      }
+    },
+    async act(visit, fields) {
+      const { per_second: rate } = fields
+      const perSecond = action === 'replay' && rate !== undefined ? { per_second: Number(rate) } : {}
+      const body = { ...selectionOf(fields), ...perSecond }
+      const count = await callAll(visit, body, () => {})
+      return { to: visit.link('/failed', pick(fields, filterNames)), count }
+    },
+    done: (count) => `${phraseCount(count, 'item')} ${done}.`,
+  }
+}
+
+const replay = decisionOf(
+  'replay',
+  'Replay',
+  'will be sent again, at the rate of the lane. An item that fails again is pending again.',
+  'replayed',
+)
+const dismiss = decisionOf('dismiss', 'Dismiss', 'will be dismissed, and will not be sent.', 'dismissed')
+
+export const failedActs: readonly Act[] = [replay, dismiss]

@@ -1,0 +1,109 @@
+// What is this lane doing?
+
+import { HttpError } from '../../../base/http/http-error.ts'
+import { badge, crumb, duration, figures, type Html, html, moment, number, table } from '../html.ts'
+import type { Page, Visit } from '../page.ts'
+import { type Lane, type Pause, pauseOf, reasonsOf } from './lane-facts.ts'
+
+export const lanePage: Page = {
+  path: '/lane',
+  title: 'Lane',
+  needs: 'GET /admin/lanes',
+  within: '/lanes',
+  async live(visit) {
+    const lane = await readLane(visit)
+    const { name, state, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
+    const reasons = reasonsOf({ ...lane, pauses: [] })
+    return html`!${crumb(visit.link('/lanes'), 'Lanes')}<h1>Lane ${name} !${badge(state)}</h1>
+!${reasons.length === 0 ? '' : html`<ul class="reasons">!${reasons.map((each) => html`<li>!${each}</li>`)}</ul>`}
+!${figures([
+      ['Waiting', number(waiting)],
+      ['Oldest message', waiting === 0 ? '–' : duration(age)],
+      ['In calls', number(inFlight)],
+      ['Rate', settings.per_second.value === null ? 'no limit' : `${number(settings.per_second.value)} / s`],
+      ['Concurrency', number(settings.concurrency.value)],
+      ['Batch', settings.mode.value === 'single' ? 'single' : `up to ${number(settings.max.value)}`],
+    ])}
+!${actsOf(visit, lane)}
+!${pausesOf(visit, lane)}
+!${settingsOf(lane)}
+!${await cancellationsOf(visit, lane)}`
+  },
+}
+
+/** @throws HttpError 404 if there is no such lane, or the key may not see it */
+export async function readLane(visit: Visit): Promise<Lane> {
+  const { lanes } = await visit.call('GET /admin/lanes')
+  const name = visit.query.name ?? visit.query.lane
+  const lane = lanes.find((each) => each.name === name)
+  if (lane) return lane
+  throw new HttpError(404, `there is no lane ${name ?? ''}, or your key may not see it`)
+}
+
+function actsOf(visit: Visit, { name, state, waiting, settings }: Lane): Html {
+  const act = (path: string, says: string): Html =>
+    html`<a class="button" href="${visit.link(path, { lane: name })}">${says}</a>`
+  const isChanged = Object.values(settings).some(({ override }) => override)
+  const offered = [
+    ...(visit.can('POST /admin/lanes/resume') && state === 'held' ? [act('/lanes/try', 'Try now')] : []),
+    ...(visit.can('POST /admin/lanes/pause') ? [act('/lanes/pause', 'Pause')] : []),
+    ...(visit.can('POST /admin/lanes/settings') ? [act('/lanes/change', 'Change settings')] : []),
+    ...(visit.can('POST /admin/lanes/settings/reset') && isChanged ? [act('/lanes/reset', 'Reset settings')] : []),
+    ...(visit.can('POST /admin/lanes/cancel') && waiting > 0 ? [act('/lanes/cancel', 'Cancel messages')] : []),
+    ...(visit.can('GET /admin/failed') ? [act('/failed', 'Failed Actions')] : []),
+  ]
+  return offered.length === 0 ? '' : html`<p class="buttons">!${offered}</p>`
+}
+
+function pausesOf(visit: Visit, { name, pauses }: Lane): Html {
+  if (pauses.length === 0) return ''
+  const rows = pauses.map(
+    (pause) => html`<tr><td class="wide">!${pauseOf(pause)}</td><td>!${resumeOf(visit, name, pause)}</td></tr>`,
+  )
+  return html`<h2>Pauses</h2>!${table('Pauses', ['Pause', ''], rows)}`
+}
+
+function resumeOf(visit: Visit, lane: string, { scope, activity, action }: Pause): Html {
+  if (!visit.can('POST /admin/lanes/resume')) return ''
+  const of = scope === 'lane' ? { lane } : { brand: lane.split('/')[0] }
+  return html`<a href="${visit.link('/lanes/resume', { ...of, activity, action })}">Resume</a>`
+}
+
+export const settingNames = {
+  mode: 'mode',
+  max: 'most in a batch',
+  span_ms: 'span (ms)',
+  concurrency: 'concurrency',
+  per_second: 'messages per second',
+} as const
+
+function settingsOf({ settings }: Lane): Html {
+  const shown = (value: string | number | null): string =>
+    value === null ? 'no limit' : typeof value === 'number' ? number(value) : value
+  const rows = Object.entries(settingNames).map(([name, says]) => {
+    const { value, configured, override } = settings[name as keyof typeof settings]
+    const changed = override
+      ? html`${override.by} since !${moment(override.since)}!${override.until === undefined ? '' : html` until !${moment(override.until)}`}: ${override.reason}`
+      : ''
+    return html`<tr><th scope="row">${says}</th><td class="number">${shown(value)}</td><td class="number">${shown(configured)}</td><td class="wide">!${changed}</td></tr>`
+  })
+  return html`<h2>Settings</h2>!${table('Settings', ['Setting', '#In effect', '#Configured', 'Changed by'], rows)}`
+}
+
+async function cancellationsOf(visit: Visit, { name }: Lane): Promise<Html> {
+  if (!visit.can('GET /admin/lanes/cancellations')) return ''
+  const { cancellations } = await visit.call('GET /admin/lanes/cancellations')
+  const rows = cancellations
+    .filter(({ lane }) => lane === name)
+    .slice(0, 20)
+    .map(({ activity, action, user, by, reason, at, cancelled, done_at: doneAt }) => {
+      const parts = [
+        ...(activity === undefined ? [] : [`activity ${activity}`]),
+        ...(action === undefined ? [] : [`action ${action}`]),
+        ...(user === undefined ? [] : [`user ${user}`]),
+      ]
+      return html`<tr><td>!${moment(at)}</td><td>${by}</td><td class="wide">${parts.join(', ') || 'all or by time'}: ${reason}</td><td class="number">${number(cancelled)}</td><td>${doneAt === undefined ? 'still working' : 'done'}</td></tr>`
+    })
+  if (rows.length === 0) return ''
+  return html`<h2>Cancellations</h2>!${table('Cancellations', ['Time', 'By', 'Messages', '#Cancelled', 'Progress'], rows)}`
+}

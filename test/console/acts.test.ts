@@ -1,0 +1,113 @@
+// What a person does in the console, without JavaScript: each act asks with its count, and the routes of /admin carry it out.
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { adminKey, element, get, post } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+import { anna, sidesAtWork } from './at-work.ts'
+import { type Looked, signedIn } from './browse.ts'
+
+const laneOf = async (url: string, name: string) =>
+  (await get(`${url}/admin/lanes`)).body.lanes.find((each: { name: string }) => each.name === name)
+
+/** The address of the first link or button with this text. */
+function addressOf({ html }: Looked, says: string): string {
+  const found = html.match(new RegExp(`(?:href|formaction)="([^"]*)"[^>]*>${says}<`))
+  assert.ok(found, `the page offers ${says}`)
+  return (found[1] as string).replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+}
+
+test('a lane is paused with its reason, which names the person, and is resumed', async (t) => {
+  const { platform } = await sidesAtWork(t)
+  const browser = await signedIn(platform, anna.key)
+  const lane = await browser.look('/console/lane?name=1/push')
+  const asked = await browser.look(addressOf(lane, 'Pause'))
+  assert.match(asked.text, /0 messages wait in lane 1\/push\. Running calls end/)
+  const refused = await browser.send('/console/lanes/pause', { lane: '1/push' })
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /reason/)
+  const paused = await browser.send('/console/lanes/pause', { lane: '1/push', reason: 'the text is wrong' })
+  assert.equal(paused.status, 200)
+  assert.match(paused.text, /Paused\. 0 messages held back now\./)
+  assert.partialDeepStrictEqual((await laneOf(platform, '1/push')).pauses, [
+    { by: 'anna', reason: 'the text is wrong', scope: 'lane' },
+  ])
+  const resumed = await browser.look(addressOf(paused, 'Resume'))
+  assert.match(resumed.text, /The pause of lane 1\/push ends/)
+  assert.match((await browser.send('/console/lanes/resume', { lane: '1/push' })).text, /1 pause ended/)
+  assert.deepEqual((await laneOf(platform, '1/push')).pauses, [])
+})
+
+test('a held lane is tried at once, its settings are changed and reset, and its messages are cancelled after a count', async (t) => {
+  const { platform } = await sidesAtWork(t)
+  const browser = await signedIn(platform, anna.key)
+  const lane = await browser.look('/console/lane?name=2/push')
+  assert.match(lane.text, /held for .*ECONNREFUSED.*next try/)
+  assert.match((await browser.look(addressOf(lane, 'Try now'))).text, /sends its next message now/)
+  assert.match((await browser.send('/console/lanes/try', { lane: '2/push' })).text, /tries its next message now/)
+
+  const changed = { lane: '2/push', concurrency: '2', reason: 'slower', for_seconds: '3600' }
+  assert.match((await browser.send('/console/lanes/change', changed)).text, /1 setting changed/)
+  const { concurrency } = (await laneOf(platform, '2/push')).settings
+  assert.partialDeepStrictEqual(concurrency, { value: 2, override: { by: 'anna', reason: 'slower' } })
+  assert.match((await browser.send('/console/lanes/reset', { lane: '2/push' })).text, /1 setting returned/)
+
+  const unasked = await browser.send('/console/lanes/cancel', { lane: '2/push', reason: 'all?' })
+  assert.equal(unasked.status, 400, 'nothing is selected')
+  const asked = await browser.look('/console/lanes/cancel?lane=2/push&user=1002')
+  assert.match(asked.text, /1 message of lane 2\/push will be cancelled/)
+  await browser.send('/console/lanes/cancel', { lane: '2/push', user: '1002', reason: 'sent by hand' })
+  await until(async () => (await laneOf(platform, '2/push')).waiting === 1, { awaited: 'one message is cancelled' })
+  assert.match((await browser.look('/console/lane?name=2/push')).text, /anna user 1002: sent by hand 1/)
+})
+
+test('50 of 200 Failed Actions are replayed by a filter, and selected ones are dismissed', async (t) => {
+  const { platform } = await sidesAtWork(t, { refused: 0 })
+  const refused = (count: number, activity: number) =>
+    Array.from({ length: count }, (_, i) => element({ user_id: `14${i}`, activity_id: activity }))
+  await post(`${platform}/admin/activities/site`, [...refused(50, 20), ...refused(150, 21)], adminKey.key)
+  const pending = async () => {
+    const { groups } = (await get(`${platform}/admin/failed/summary?lane=1/site`)).body
+    return Object.fromEntries(
+      groups.map((group: { activity: string; pending: number }) => [group.activity, group.pending]),
+    )
+  }
+  await until(async () => (await pending())[20] === 50 && (await pending())[21] === 150, { awaited: 'all have failed' })
+  // Paused, so that the replayed messages stay.
+  await post(`${platform}/admin/lanes/pause`, { lane: '1/site', reason: 'test' }, adminKey.key)
+  const browser = await signedIn(platform, anna.key)
+  const filtered = await browser.look('/console/failed?lane=1/site&activity=20')
+  assert.match(filtered.text, /50 items wait for a decision/)
+  const asked = await browser.look(addressOf(filtered, 'Replay all that match'))
+  assert.match(asked.text, /50 items will be sent again/)
+  const done = await browser.send('/console/failed/replay', { lane: '1/site', activity: '20', per_second: '10' })
+  assert.match(done.text, /50 items replayed/)
+  assert.partialDeepStrictEqual(await pending(), { 20: 0, 21: 150 })
+
+  const list = await browser.look('/console/failed?lane=1/site&activity=21')
+  const [first, second] = [...list.html.matchAll(/name="seq" value="(\d+)"/g)].map((match) => match[1])
+  assert.match(
+    (await browser.look(`/console/failed/dismiss?seq=${first}&seq=${second}`)).text,
+    /2 items will be dismissed/,
+  )
+  assert.match((await browser.send('/console/failed/dismiss', { seq: `${first},${second}` })).text, /2 items dismissed/)
+  assert.partialDeepStrictEqual(await pending(), { 21: 148 })
+  const nothing = await browser.send('/console/failed/replay', {})
+  assert.equal(nothing.status, 400)
+  assert.match(nothing.text, /nothing is selected/)
+})
+
+test('three looks lead from the overview to the reason why a message of user 1001 did not arrive', async (t) => {
+  const sides = await sidesAtWork(t)
+  for (const [side, url] of Object.entries(sides)) {
+    const browser = await signedIn(url, anna.key)
+    await browser.look('/console')
+    const found = await browser.look('/console/messages?find=1001')
+    const message = await browser.look(addressOf(found, '1001'))
+    assert.match(message.text, /The other side refused this message\. gone/, side)
+    assert.match(message.text, /Step by step .*failed/)
+    // The answer to the batch names other messages.
+    assert.doesNotMatch(message.text, /"id":1002/)
+    assert.doesNotMatch(message.html, /<title>[^<]*1001/)
+  }
+})

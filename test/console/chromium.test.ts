@@ -1,0 +1,98 @@
+// The console in a real Chromium: the script runs under the policy, axe finds nothing, and three steps lead to a reason.
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import test, { after, type TestContext } from 'node:test'
+import { type Browser, type BrowserContextOptions, chromium as engine, type Page } from 'playwright-core'
+import { chromium, withoutChromium } from '../support/services/chromium.ts'
+import { post } from '../support/sides.ts'
+import { anna, sidesAtWork } from './at-work.ts'
+
+const skip = await withoutChromium()
+const browser = skip
+  ? undefined
+  : await engine.launch({
+      executablePath: await chromium(),
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    })
+after(() => browser?.close())
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** A page that is signed in. Anything that the browser reports as an error fails the test. */
+async function open(t: TestContext, url: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await (browser as Browser).newContext(options)
+  t.after(() => context.close())
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('pageerror', ({ message }) => errors.push(message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  t.after(() => assert.deepEqual(errors, []))
+  await page.goto(`${url}/console`)
+  await page.fill('#key', anna.key)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('nav')
+  return page
+}
+
+async function faultsOf(page: Page): Promise<readonly unknown[]> {
+  // In another world than that of the page: the policy of the page forbids scripts from elsewhere.
+  await page.evaluate(axe)
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
+  }
+  return violations.map(({ id, nodes }) => [id, nodes[0]?.html, nodes[0]?.failureSummary])
+}
+
+test('by keyboard, search leads from the overview to why a message of user 1001 did not arrive; axe finds nothing', {
+  skip,
+}, async (t) => {
+  const { platform } = await sidesAtWork(t)
+  const page = await open(t, platform)
+  for (const [letter, heading] of [
+    ['o', /held/],
+    ['l', /Lanes/],
+    ['f', /Failed Actions/],
+    ['m', /Messages/],
+  ] as const) {
+    await page.keyboard.press('g')
+    await page.keyboard.press(letter)
+    await page.waitForSelector(`nav a[data-letter="${letter}"][aria-current]`)
+    assert.match(await page.locator('h1').first().innerText(), heading)
+    assert.deepEqual(await faultsOf(page), [], letter)
+  }
+  await page.keyboard.press('?')
+  await page.waitForSelector('dialog[open]')
+  assert.deepEqual(await faultsOf(page), [], 'help')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  await page.keyboard.type('1001')
+  await page.keyboard.press('Enter')
+  await page.click('table a >> nth=0')
+  await page.waitForSelector('.line')
+  assert.match(await page.innerText('.note'), /The other side refused this message\. gone/)
+  assert.deepEqual(await faultsOf(page), [], 'message')
+  for (const path of ['/lane?name=1/site', '/lanes/change?lane=1/site', '/lanes/cancel?lane=1/site&activity=8']) {
+    await page.goto(`${platform}/console${path}`)
+    assert.deepEqual(await faultsOf(page), [], path)
+  }
+})
+
+test('a live page shows a change by itself, unless it is paused, and keeps what the reader opened', {
+  skip,
+}, async (t) => {
+  const { platform } = await sidesAtWork(t)
+  const page = await open(t, platform, { colorScheme: 'dark', timezoneId: 'Asia/Tokyo' })
+  await page.click('#table-hour summary')
+  await post(`${platform}/admin/lanes/pause`, { lane: '1/push', reason: 'seen at once' }, anna.key)
+  await page.waitForSelector('text=seen at once')
+  assert.equal(await page.locator('#table-hour[open]').count(), 1)
+  assert.match(await page.locator('time').first().innerText(), /\(\d\d:\d\d:\d\d UTC\)/)
+  assert.deepEqual(await faultsOf(page), [], 'dark')
+  await page.keyboard.press('p')
+  await page.waitForSelector('text=Paused: continue')
+  assert.equal(await page.locator('[hx-sse\\:connect]').count(), 0)
+})
