@@ -16,7 +16,6 @@ const acts: Readonly<Record<string, string | null>> = {
   'POST /admin/messages/erase': 'messages.erase',
   'GET /admin/people/:brand/:user': 'people.export',
   'GET /admin/permission.csv': 'permission.export',
-  'GET /admin/permission.csv': 'permission.export',
   'GET /admin/devices': 'devices.list',
   'GET /admin/devices/removed': 'devices.list-removed',
   'POST /admin/devices/link': 'devices.link',
