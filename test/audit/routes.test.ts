@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { allScopes } from '../../src/base/http/access.ts'
-import { actOf } from '../../src/sides/admin/acts.ts'
+import { actOf, type DecidedRoute } from '../../src/sides/admin/acts.ts'
 import { createChainCheck } from '../../src/subjects/audit/chain.ts'
 import { importLines, ndjson, runReconciliation } from '../reconcile/platform.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'
@@ -54,7 +54,7 @@ function demandAll(routes: ReadonlySet<string>, rows: readonly Row[], elsewhere:
   const called = rows.map(([call]) => call.split('?', 1)[0] as string)
   const missing = [...routes]
     .map((route) => route.replaceAll(/\{(\w+)\}/g, ':$1'))
-    .filter((route) => / \/admin\//.test(route) && actOf(route) !== null)
+    .filter((route) => / \/admin\//.test(route) && actOf(route as DecidedRoute) !== null)
     .filter((route) => !called.some((call) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(call)))
   assert.deepEqual(missing.toSorted(), elsewhere.toSorted())
 }
@@ -102,6 +102,7 @@ test('each act at an operator leaves its entry', async (t) => {
     ['POST /admin/failed/dismiss', { all: true }, { act: 'failed.dismiss', given: { all: true } }],
     ['POST /admin/failed/replay', { all: true }, { act: 'failed.replay', given: { all: true } }],
     ['GET /admin/people/1/7', '', { act: 'people.export', brand: '1', user: '7' }],
+    ['GET /admin/permission.csv?brand=1&from=2026-01-01&to=2026-02-01', '', { act: 'permission.export', brand: '1' }],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
   ]
   await checkRows(url, rows)
@@ -194,6 +195,7 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
     ],
     ['POST /admin/messages/erase', { brand: 1, user_id: '7' }, { act: 'messages.erase', ...user }],
     ['GET /admin/people/1/7', '', { act: 'people.export', ...user }],
+    ['GET /admin/permission.csv?brand=1&from=2026-01-01&to=2026-02-01', '', { act: 'permission.export', brand: '1' }],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
     ['GET /admin/audit', '', { act: 'audit.export' }],
   ]

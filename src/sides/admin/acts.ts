@@ -4,7 +4,7 @@
  * null: nothing of persons is shown and nothing is decided, or the calls are traffic: the records that a CRM enqueues, and the
  * questions for their outcomes. An entry for each of these would be a flood.
  */
-const acts: Readonly<Record<string, string | null>> = {
+const acts = {
   'GET /admin/summary': null,
   'POST /admin/activities/:channel': null,
   'POST /admin/outcomes': null,
@@ -54,11 +54,10 @@ const acts: Readonly<Record<string, string | null>> = {
   'GET /admin/reconciliations/:run/export': 'reconciliations.export',
   'POST /admin/reconciliations/:run/acknowledge': 'reconciliations.acknowledge',
   'POST /admin/reconciliations/:run/correct': 'reconciliations.correct',
-}
+} as const satisfies Readonly<Record<string, string | null>>
 
-/** @param route such as 'GET /admin/lanes' */
-export function actOf(route: string): string | null {
-  const act = acts[route]
-  if (act === undefined) throw new Error(`${route} has no act: add it to src/sides/admin/acts.ts`)
-  return act
-}
+/** A route with an act, or with null. */
+export type DecidedRoute = keyof typeof acts
+
+/** @example actOf('POST /admin/lanes/pause') // 'lanes.pause' */
+export const actOf = (route: DecidedRoute): string | null => acts[route]

@@ -12,7 +12,7 @@ import type { Registry } from '../../subjects/devices/registry.ts'
 import type { RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
 import type { StatusRecorder } from '../../subjects/status/recorder.ts'
-import { actOf } from './acts.ts'
+import { actOf, type DecidedRoute } from './acts.ts'
 import { attributeRoutes } from './attributes.ts'
 import { auditRoutes } from './audit.ts'
 import { cancellationRoutes } from './cancellations.ts'
@@ -196,7 +196,7 @@ function queueIn(parts: SharedParts) {
 
 const route = <Method extends 'GET' | 'POST', Url extends string, Handler extends AdminHandler>(
   method: Method,
-  url: Url,
+  url: Url & (`${Method} ${Url}` extends DecidedRoute ? Url : 'add the act of this route to acts.ts'),
   scope: Scope,
   handler: Handler,
-) => ({ method, url, scope, act: actOf(`${method} ${url}`), ...handler })
+) => ({ method, url, scope, act: actOf(`${method} ${url}` as DecidedRoute), ...handler })
