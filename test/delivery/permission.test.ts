@@ -136,6 +136,7 @@ const toTwoDevices = (reports: readonly Result[]): Delivery => ({
   slots: createFairSemaphore(1, 10),
   transactional: false,
   findPauses: () => undefined,
+  states: () => [],
   async deliver([sent], { checkMessage }) {
     const refusal = await checkMessage(sent as Message)
     const result = reports.length === 1 ? reports[0] : undefined

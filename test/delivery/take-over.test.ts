@@ -244,6 +244,7 @@ async function halfAnswered(url: string, t: TestContext) {
     slots: createFairSemaphore(10, 10),
     transactional: false,
     findPauses: () => undefined,
+    states: () => [],
     async deliver(messages, context) {
       called.resolve()
       await answer.promise

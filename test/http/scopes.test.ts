@@ -7,7 +7,13 @@ import { witnessService } from '../support/push-services.ts'
 import { startOperator, startPlatform } from '../support/sides.ts'
 
 const onBothSides = {
-  counts: ['GET /admin/failed/summary', 'GET /admin/lanes', 'GET /admin/summary', 'GET /admin/devices/removals'],
+  counts: [
+    'GET /admin/failed/summary',
+    'GET /admin/lanes',
+    'GET /admin/summary',
+    'GET /admin/devices/removals',
+    'GET /admin/services',
+  ],
   read: [
     'GET /admin/devices',
     'GET /admin/devices/removed',

@@ -9,6 +9,7 @@ const acts = {
   'POST /admin/activities/:channel': null,
   'POST /admin/outcomes': null,
   'GET /admin/consumers': null,
+  'GET /admin/services': null,
   'POST /admin/subscriber-tokens': 'tokens.create',
   'GET /admin/messages': 'messages.find',
   'GET /admin/messages/:ref': 'messages.show',

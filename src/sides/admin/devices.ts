@@ -27,7 +27,7 @@ import type { RemovalCursor, RemovalFilter } from '../../subjects/devices/remova
 import { ShownDevice, ShownRemoval, shownDevice, shownRemoval } from '../../subjects/devices/shown.ts'
 import { countChanges, noChanges } from '../../subjects/devices/store-record.ts'
 import type { AdminCaller } from './request-audit.ts'
-import { RemovedDevices } from './requests.ts'
+import { actReason, RemovedDevices } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
 import { isBrandVisible } from './visibility.ts'
 
@@ -124,6 +124,7 @@ export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
         {
           brand: brandInBody,
           ...RemovedDevices.properties,
+          ...actReason,
           all: Type.Optional(
             Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
           ),
@@ -131,7 +132,7 @@ export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
         closed,
       ),
       gives: Type.Object({ restored: whole() }),
-      async handler({ body: { brand, ...body } }, key) {
+      async handler({ body: { brand, reason: _, ...body } }, key) {
         const given = filterOrAll(body, Object.keys(RemovedDevices.properties))
         return {
           restored: await registry.restore(filterOf(brandOf(brand, key), given), (count) => key.audit.ops({ count })),

@@ -213,6 +213,9 @@ export const ConversionList = Type.Object(
   closed,
 )
 
+/** Why a person acts, for the audit trail. */
+export const actReason = { reason: Type.Optional(reasonText) }
+
 /** The filter of removed devices. */
 export const RemovedDevices = Type.Object({
   user_id: Type.Optional(text('The id of the user.')),
@@ -253,4 +256,5 @@ export const RemovalConfirmation = Type.Object({
       description: 'The time in which dead devices are removed without counting. Default: 1 hour.',
     }),
   ),
+  ...actReason,
 })

@@ -31,6 +31,7 @@ import { permissionRoutes } from './permission.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
 import type { AdminHandler } from './route.ts'
+import { type ChannelServices, listServices } from './services.ts'
 import { subscriberTokenRoute } from './subscriber-tokens.ts'
 
 /** The parts that the routes of both sides need. */
@@ -40,6 +41,8 @@ interface SharedParts {
   readonly queue: Queue
   /** All lanes of the side. */
   readonly lanes: readonly LaneService[]
+  /** The push services and providers of this side. */
+  readonly services: readonly ChannelServices[]
   /** Absent: no push service of this side removes devices. */
   readonly removals: RemovalKeeper | undefined
   /** Signs subscriber tokens. */
@@ -91,6 +94,7 @@ export function operatorRoutes(parts: OperatorParts) {
     route('GET', '/admin/messages/:ref', 'read', messages.show),
     ...peopleIn('operator', parts),
     ...permissionIn((brand) => (parts.brands.includes(brand) ? parts.database : undefined)),
+    ...servicesIn(parts),
     ...removalsIn(parts),
     ...devicesIn(() => parts.registry),
     route('POST', '/admin/devices/link', 'devices', changes.link),
@@ -129,6 +133,7 @@ export function platformRoutes(parts: PlatformParts) {
     route('GET', '/admin/conversions/messages', 'read', conversions.list),
     route('GET', '/admin/conversions/messages.csv', 'read', conversions.exportList),
     route('GET', '/admin/consumers', 'counts', listConsumers(parts.consumers)),
+    ...servicesIn(parts),
     ...removalsIn(parts),
     ...(parts.app ? [route('POST', '/admin/subscriber-tokens', 'tokens', tokens)] : []),
     ...devicesIn(parts.registryOf),
@@ -148,6 +153,10 @@ export function platformRoutes(parts: PlatformParts) {
 function peopleIn(side: 'operator' | 'platform', { personPartsOf }: SharedParts) {
   const people = peopleRoutes(side, personPartsOf)
   return [route('GET', '/admin/people/:brand/:user', 'people', people.exportPerson)]
+}
+
+function servicesIn({ services }: SharedParts) {
+  return [route('GET', '/admin/services', 'counts', listServices(services))]
 }
 
 function removalsIn({ removals }: SharedParts) {

@@ -45,6 +45,9 @@ const tones: Readonly<Record<string, string>> = {
   waiting: 'quiet',
   in_flight: 'quiet',
   paused: 'warn',
+  'paused in part': 'warn',
+  consuming: 'good',
+  connecting: 'warn',
 }
 
 /** A state as a badge: its word says the same as its colour. */

@@ -1,6 +1,7 @@
 // All pages of the console and all acts. Each is one file in pages/.
 
 import type { Act, Page } from './page.ts'
+import { deviceActs, devicesPage } from './pages/devices.ts'
 import { failedActs, failedPage } from './pages/failed.ts'
 import { lanePage } from './pages/lane.ts'
 import { laneActs } from './pages/lane-acts.ts'
@@ -8,8 +9,18 @@ import { lanesPage } from './pages/lanes.ts'
 import { messagePage } from './pages/message.ts'
 import { messagesPage } from './pages/messages.ts'
 import { overviewPage } from './pages/overview.ts'
+import { pushActs, pushPage } from './pages/push.ts'
 
 /** In the order of the navigation. */
-export const pages: readonly Page[] = [overviewPage, lanesPage, lanePage, messagesPage, messagePage, failedPage]
+export const pages: readonly Page[] = [
+  overviewPage,
+  lanesPage,
+  lanePage,
+  messagesPage,
+  messagePage,
+  failedPage,
+  pushPage,
+  devicesPage,
+]
 
-export const acts: readonly Act[] = [...laneActs, ...failedActs]
+export const acts: readonly Act[] = [...laneActs, ...failedActs, ...pushActs, ...deviceActs]

@@ -76,7 +76,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   const watch = createWatch(side)
   const scopes = new Map(routes.map(({ method, url, scope }) => [`${method} ${url}`, scope]))
   const withReason = new Set(
-    routes.filter(({ body }) => reasonIn(body) === reasonText).map(({ method, url }) => `${method} ${url}`),
+    routes.filter(({ body }) => takesReason(body)).map(({ method, url }) => `${method} ${url}`),
   )
   const opened = new WeakMap<FastifyRequest, Session>()
 
@@ -318,9 +318,11 @@ function fieldsOf(given: unknown): Fields {
   return Object.fromEntries(fields.filter(([, value]) => value !== ''))
 }
 
-/** The member `reason`: a text for the next person, or the filter of Failed Actions. */
-const reasonIn = (schema: TSchema | undefined): TSchema | undefined =>
-  (schema as { readonly properties?: { readonly reason?: TSchema } } | undefined)?.properties?.reason
+/** Whether the member `reason` is a text for the next person, and not the filter of Failed Actions. */
+function takesReason(body: TSchema | undefined): boolean {
+  const { properties } = (body ?? {}) as { readonly properties?: { readonly reason?: { readonly title?: string } } }
+  return properties?.reason?.title === (reasonText as { readonly title?: string }).title
+}
 
 function asRefusal(error: unknown): { readonly status: number; readonly message: string } {
   const { status, statusCode, message } = error as { status?: number; statusCode?: number; message: string }

@@ -185,6 +185,10 @@ async function composeOn(
       judge: options.judgeDevice,
       reaches: isProviderKnown(pushServices(options), options.publish ?? []),
     },
+    services: (['push', 'site'] as const).flatMap((channel) => {
+      const delivery = deliveries[channel]
+      return delivery ? [{ channel, states: delivery.states }] : []
+    }),
     removals,
     brands,
     statuses: recorder,

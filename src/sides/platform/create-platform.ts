@@ -141,6 +141,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     crms: stores.all.map(({ crm }) => crm),
     reconciliation,
     consumers,
+    services: own?.services ?? [],
     removals: own?.removals,
     app: options.own?.app !== undefined,
     tokenSecret: options.own?.app?.secrets[0],

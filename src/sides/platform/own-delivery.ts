@@ -12,6 +12,7 @@ import { createRemovalKeeper, type RemovalKeeper } from '../../subjects/devices/
 import { createExpiry } from '../../subjects/inbox/expiry.ts'
 import type { Channel, Provider, Result } from '../../subjects/providers/provider.ts'
 import { crmSource } from '../../subjects/reconcile/crm/attribute-source.ts'
+import type { ChannelServices } from '../admin/services.ts'
 import { type OwnDeliveryOptions, ownDeliveryLimits } from './options.ts'
 import type { OwnStatuses } from './own-statuses.ts'
 import type { PlatformStore, PlatformStores } from './stores.ts'
@@ -20,6 +21,8 @@ export interface OwnDelivery {
   /** The send path of a channel, as the provider of a lane. */
   providerOf(brand: string, channel: Channel): Provider
   readonly suppression: Suppression | undefined
+  /** The push services and providers. */
+  readonly services: readonly ChannelServices[]
   /** The brake on removals. Absent: no lane sends to devices. */
   readonly removals: RemovalKeeper | undefined
   start(): Promise<void>
@@ -87,6 +90,7 @@ export function createOwnDelivery(
       return throughPath(found)
     },
     suppression,
+    services: servicesOf(paths),
     removals,
     async start() {
       await removals?.start()
@@ -98,6 +102,13 @@ export function createOwnDelivery(
       await Promise.all([...new Set(all.map(({ delivery }) => delivery))].map((delivery) => delivery.close()))
     },
   }
+}
+
+/** Each service once: the stores share the push services and the provider. */
+function servicesOf(paths: readonly { readonly [Each in Channel]: OwnPath | undefined }[]): readonly ChannelServices[] {
+  return (['push', 'site'] as const).flatMap((channel) =>
+    [...new Set(paths.flatMap((path) => path[channel]?.delivery ?? []))].map(({ states }) => ({ channel, states })),
+  )
 }
 
 interface OwnPath {

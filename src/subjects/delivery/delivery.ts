@@ -4,6 +4,7 @@ import type { Check } from '../../base/runtime/check.ts'
 import type { FairSemaphore } from '../../base/runtime/fair-semaphore.ts'
 import type { Failed, Fatal } from '../../contract/outcome.ts'
 import type { Message, Provider, Result, SendContext } from '../providers/provider.ts'
+import type { ServiceState } from '../providers/service-state.ts'
 
 /** The last step of the send path before the settle. A program that embeds Bellwire writes a Provider instead, which is simpler. */
 export interface Delivery {
@@ -18,6 +19,8 @@ export interface Delivery {
   readonly findPauses: NonNullable<Provider['findPauses']>
   /** One result for each message, in the same order. Never rejects. */
   deliver(messages: readonly Message[], context: DeliveryContext): Promise<readonly Result[]>
+  /** The push services, or the provider. */
+  states(): readonly ServiceState[]
   check(): Promise<readonly Check[]>
   close(): Promise<void>
 }

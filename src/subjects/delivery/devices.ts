@@ -239,6 +239,7 @@ export function createDevices(options: DevicesOptions): Delivery {
     findPauses: (messages) =>
       services.some(({ paused }) => paused) ? Promise.all(messages.map(findPause)) : undefined,
     deliver: (messages, context) => Promise.all(messages.map((message) => deliver(message, context))),
+    states: () => services.map((service) => service.state()),
     check: async () => (await Promise.all(services.map((service) => service.check()))).flat(),
     async close() {
       closing.abort()

@@ -18,6 +18,7 @@ import { leastRestMs } from '../providers/guard.ts'
 import type { Pause, SendContext } from '../providers/provider.ts'
 import type { DeviceAnswer, Push, PushService } from '../providers/push-service.ts'
 import { invalidResult } from '../providers/read-results.ts'
+import type { ServicePause, ServiceState } from '../providers/service-state.ts'
 import { checkDeviceAnswer } from './check-device-answer.ts'
 import { type Circuit, type Counterpart, createCircuit, createCounterparts } from './counterparts.ts'
 import { resolveEvidence } from './token-proof.ts'
@@ -56,6 +57,7 @@ export interface GuardedService {
   readonly paused: boolean
   /** The pause of the whole service, or the pause that applies to a device. Undefined: nothing is paused. */
   pause(device?: Device): Pause | undefined
+  state(): ServiceState
   /** Never rejects. */
   send(push: Push, context: SendContext, checks: SendChecks): Promise<GuardedAnswer>
   check(): Promise<readonly Check[]>
@@ -278,7 +280,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     refuseFatal('paused', {
       by: name,
       ...(cause?.reason === 'misconfigured' && { reason: cause.reason }),
-      error: `not sent: ${paused} is paused (${cause?.error ?? 'it has failed repeatedly'})`,
+      error: `not sent: ${paused} is paused (${cause?.error ?? repeatedly})`,
       retryAfterMs,
     })
 
@@ -298,6 +300,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     refusal: pausedOutcome(circuit, Math.max(restMs, leastRestMs)),
   })
 
+  /** The pause of a circuit itself. */
+  const pauseOf = ({ breaker, cause }: Circuit): { readonly pause?: ServicePause } =>
+    breaker.open ? { pause: { reason: cause?.error ?? repeatedly, restMs: breaker.restMs(clock.monotonic()) } } : {}
+
   return {
     name,
     concurrency: service.concurrency,
@@ -315,11 +321,25 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
         : whole.breaker.open && { circuit: whole, restMs: whole.breaker.restMs(clock.monotonic()) }
       return pause ? toPause(pause) : undefined
     },
+    state: () => ({
+      name,
+      waiting: slots.waiting,
+      ...pauseOf(whole),
+      ...(service.counterpartOf && {
+        counterparts: [...counterparts.known.values()].map((each) => ({
+          name: each.counterpart,
+          accepted: each.proven,
+          ...(isStalled(each) ? { pause: { reason: stalled.error, restMs: 0 } } : pauseOf(each)),
+        })),
+      }),
+    }),
     send,
     check: async () => (await service.check?.()) ?? [],
     close: async () => service.close?.(),
   }
 }
+
+const repeatedly = 'it has failed repeatedly'
 
 interface Paused {
   readonly circuit: Pick<Circuit, 'name' | 'cause'>

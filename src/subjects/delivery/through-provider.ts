@@ -2,11 +2,12 @@
 
 import { emit } from '../../base/runtime/events.ts'
 import { createFairSemaphore } from '../../base/runtime/fair-semaphore.ts'
+import type { GuardedProvider } from '../providers/guard.ts'
 import type { Provider, Result } from '../providers/provider.ts'
 import type { Delivery } from './delivery.ts'
 
 /** @param provider guarded: one result for each message, never rejects. @param concurrency maximum number of calls in flight */
-export function throughProvider(provider: Provider, concurrency: number): Delivery {
+export function throughProvider(provider: Provider & Partial<GuardedProvider>, concurrency: number): Delivery {
   return {
     name: provider.name,
     max: provider.max,
@@ -18,6 +19,7 @@ export function throughProvider(provider: Provider, concurrency: number): Delive
       const results = await provider.send(messages, { deadline, signal })
       return results.map((result) => (isOfRecipient(result) ? { ...result, service: provider.name } : result))
     },
+    states: () => (provider.state ? [provider.state()] : []),
     check: async () => (await provider.check?.()) ?? [],
     close: async () => provider.close?.(),
   }

@@ -13,6 +13,7 @@ import { endOfAll } from '../../contract/span-attributes.ts'
 import { callProvider, stopping } from './call-provider.ts'
 import type { Message, Pause, Provider, Result, SendContext } from './provider.ts'
 import { repeatResult } from './read-results.ts'
+import type { ServiceState } from './service-state.ts'
 
 export interface GuardOptions {
   /** Maximum number of calls in flight. */
@@ -21,6 +22,10 @@ export interface GuardOptions {
   readonly timeoutMs: number
   /** Circuit breaker: opens after several calls in a row that failed through the fault of the provider alone. */
   readonly breaker?: BreakerOptions
+}
+
+export interface GuardedProvider extends Provider {
+  state(): ServiceState
 }
 
 /** Least `retryAfterMs` of a message that is refused, for example while another message is the probe. */
@@ -34,7 +39,7 @@ export const leastRestMs = 1_000
  * const guarded = guard(provider, { concurrency: 4, timeoutMs: 30_000 })
  * const results = await guarded.send(messages, { deadline: Date.now() + 30_000, signal }) // never rejects
  */
-export function guard(provider: Provider, options: GuardOptions): Provider {
+export function guard(provider: Provider, options: GuardOptions): GuardedProvider {
   const { concurrency, timeoutMs } = options
   const rate = createSendRate(provider.callsPerSecond)
   const slots = createFairSemaphore(concurrency, Number.POSITIVE_INFINITY, { rate })
@@ -121,6 +126,13 @@ export function guard(provider: Provider, options: GuardOptions): Provider {
       const pause = { name: provider.name, restMs, refusal: notCalled(cause, Math.max(restMs, leastRestMs)) }
       return new Array<Pause>(messages.length).fill(pause)
     },
+    state: () => ({
+      name: provider.name,
+      waiting: slots.waiting,
+      ...(breaker.open && {
+        pause: { reason: cause?.error ?? '', restMs: breaker.restMs(clock.monotonic()) },
+      }),
+    }),
     async send(messages, context) {
       if (messages.length === 0) return []
       if (messages.length <= provider.max) return call(messages, context)

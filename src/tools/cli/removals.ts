@@ -45,13 +45,18 @@ function listCommand(): Command {
   })
 }
 
+interface Confirmation {
+  readonly for_minutes?: number
+  readonly reason?: string
+}
+
 function confirmCommand(): Command {
   const command = withAnswer(new Command('confirm').description('resume the removals'), 'operator', 'decide')
-  return withMembers(command, RemovalConfirmation, { for_minutes: '--for <time>' })
+  return withMembers(command, RemovalConfirmation, { for_minutes: '--for <time>', reason: '--reason <text>' })
     .argument('<service>', 'the name of the push service')
     .addHelpText('after', '\nExample:\n  bellwire removals confirm fcm --for 4h\n')
-    .action(async (service: string, { for_minutes, ...options }: Addressed & { readonly for_minutes?: number }) => {
-      const body = { service, for_minutes }
+    .action(async (service: string, { for_minutes, reason, ...options }: Addressed & Confirmation) => {
+      const body = { service, for_minutes, reason }
       const answer = await callSide('operator', options, 'decide', 'POST /admin/devices/removals/confirm', { body })
       print(
         options,
