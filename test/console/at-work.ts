@@ -28,9 +28,9 @@ const answerOf = ({ userId, ref }: { readonly userId: string; readonly ref: stri
 
 /**
  * The device of user 1001 is gone, so pushes to that user fail. Lane 1/site refuses `refused` messages; its activity 8 is paused by
- * anna. Lane 2/push is held: its operator is away.
+ * anna. Lane 2/push is held: its operator is away. A stranger wrote HTML, unless `plain`.
  */
-export async function sidesAtWork(t: TestContext, { refused = 12 } = {}) {
+export async function sidesAtWork(t: TestContext, { refused = 12, plain = false } = {}) {
   const service = witnessService('fcm_token', ({ device: { token } }) => (token === 't-1001' ? gone : accepted))
   const users = ['1001', '1002', '1003', '1004', '1005']
   const source = deviceBook(users.map((userId) => device({ kind: 'fcm_token', token: `t-${userId}`, userId })))
@@ -50,7 +50,11 @@ export async function sidesAtWork(t: TestContext, { refused = 12 } = {}) {
   })
   const enqueue = (channel: string, records: readonly object[]) =>
     post(`${url}/admin/activities/${channel}`, records, adminKey.key)
-  await post(`${url}/admin/lanes/pause`, { lane: '1/site', activity: '8', reason: `wrong text ${hostile}` }, anna.key)
+  await post(
+    `${url}/admin/lanes/pause`,
+    { lane: '1/site', activity: '8', reason: plain ? 'the price in the text is wrong' : `wrong text ${hostile}` },
+    anna.key,
+  )
   await enqueue('push', [
     ...users.map((user_id, i) => element({ id: 1_001 + i, user_id })),
     element({ id: 2_001, user_id: '1002', brand_id: 2 }),
@@ -60,7 +64,7 @@ export async function sidesAtWork(t: TestContext, { refused = 12 } = {}) {
     ...Array.from({ length: refused }, (_, i) =>
       element({ user_id: `14${i}`, activity_id: 7 + (i % 3 === 0 ? 3 : 0) }),
     ),
-    element({ user_id: 'h1', trigger_hash: hostile, title: hostile }),
+    ...(plain ? [] : [element({ user_id: 'h1', trigger_hash: hostile }, { title: hostile })]),
     ...users.map((user_id) => element({ user_id })),
     ...users.map((user_id) => element({ user_id, activity_id: 8 })),
   ])

@@ -1,10 +1,14 @@
 // Who gets into the console, and what a stranger can make it do.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import express from 'express'
+import { type Handler, listen } from '../../src/base/http/http.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
-import { adminKey, keys, startOperator, startPlatform } from '../support/sides.ts'
+import { adminKey, keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
 import { signedIn, visitor } from './browse.ts'
 
 const reader = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['counts', 'read'] } as const
@@ -167,4 +171,61 @@ test('a live page sends its part as server-sent events, with the headers of the 
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   assert.match(Buffer.from((await reader.read()).value ?? []).toString(), /^data: .*All is well/)
   await reader.cancel()
+})
+
+test('the address that others reach has /admin, but no console', async (t) => {
+  const folder = await temporary(t)
+  const operator = createOperator({
+    store: `sqlite:${join(folder, 'o.db')}`,
+    keys: [keys.one],
+    adminKeys: [adminKey],
+    site: 'inbox',
+    suppression: 'none',
+  })
+  await operator.start()
+  t.after(() => operator.stop(0))
+  const statusOf = async (handler: Handler, path: string): Promise<number> => {
+    const { url, close } = await listen('operator', handler)
+    const { status } = await fetch(`${url}${path}`, { headers: { 'x-api-key': adminKey.key } })
+    await close(0)
+    return status
+  }
+  assert.equal(await statusOf(operator.admin.handler, '/console/sign-in'), 200)
+  assert.equal(await statusOf(operator.adminForPrograms.handler, '/admin/lanes'), 200)
+  for (const path of ['/console', '/console/sign-in', '//console/sign-in', '/console/files/console.js']) {
+    assert.equal(await statusOf(operator.adminForPrograms.handler, path), 404, path)
+    assert.equal(await statusOf(operator.handler, path), 404, path)
+  }
+})
+
+test('under a prefix of the host server, every address of a page has the prefix', async (t) => {
+  const folder = await temporary(t)
+  const operator = createOperator({
+    store: `sqlite:${join(folder, 'o.db')}`,
+    keys: [keys.one],
+    adminKeys: [adminKey],
+    site: 'inbox',
+    suppression: 'none',
+  })
+  await operator.start()
+  t.after(() => operator.stop(0))
+  const host = express().use('/bell', operator.admin.handler)
+  const { url, close } = await listen('operator', host)
+  t.after(() => close(0))
+  const response = await fetch(`${url}/bell/console/lanes`)
+  assert.equal(response.url, `${url}/bell/console/sign-in?to=%2Flanes`)
+  const signed = await fetch(`${url}/bell/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: url },
+    body: new URLSearchParams({ key: adminKey.key, to: '/lanes' }),
+  })
+  assert.equal(signed.headers.get('location'), '/bell/console/lanes')
+  const cookie = signed.headers.get('set-cookie') ?? ''
+  assert.match(cookie, /; Path=\/bell\/console;/)
+  const html = await (
+    await fetch(`${url}/bell/console/lanes`, { headers: { cookie: cookie.split(';')[0] as string } })
+  ).text()
+  for (const [, address] of html.matchAll(/(?:href|src|action|connect)="(?!#|data:)([^"]*)"/g))
+    assert.match(address as string, /^\/bell\/console/)
 })

@@ -43,6 +43,7 @@ document.addEventListener('ended', () => location.reload())
 
 // Times in the reader's zone, with UTC beside.
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const hourAndMinute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const isUtc = new Date().getTimezoneOffset() === 0
 
 function showLocalTimes() {
@@ -56,7 +57,16 @@ function showLocalTimes() {
 
 // Curves.
 const plots = new Map()
-const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+/** A canvas knows no variables, and no light-dark(). */
+function colorOf(name, opacity = '100%') {
+  const probe = document.createElement('i')
+  probe.style.color = `var(${name})`
+  document.body.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return `rgb(from ${color} r g b / ${opacity})`
+}
 
 function drawCurves() {
   for (const figure of document.querySelectorAll('figure.curve')) {
@@ -77,18 +87,26 @@ function drawCurves() {
 }
 
 function optionsOf(box, names) {
-  const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' }
-  const colors = [color('--good'), color('--bad'), color('--warn')]
+  const axis = { stroke: colorOf('--muted'), grid: { stroke: colorOf('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' }
+  const colors = ['--good', '--bad', '--warn']
+  const clockOf = (seconds) => hourAndMinute.format(new Date(seconds * 1000))
   return {
     width: box.clientWidth,
-    height: 160,
+    height: 150,
     legend: { live: true },
     cursor: { points: { size: 6 } },
-    axes: [axis, { ...axis, size: 46 }],
+    axes: [{ ...axis, size: 28, space: 60, values: (_plot, splits) => splits.map(clockOf) }, { ...axis, size: 46, space: 34 }],
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
     series: [
-      {},
-      ...names.map((label, i) => ({ label, stroke: colors[i], width: 1.5, points: { show: false }, ...(i === 0 && { fill: `${colors[0]}22` }) })),
+      { label: 'until', value: (_plot, seconds) => (seconds == null ? '–' : clockOf(seconds)) },
+      ...names.map((label, i) => ({
+        label,
+        stroke: colorOf(colors[i]),
+        width: 1.5,
+        points: { show: false },
+        value: (_plot, count) => count ?? '–',
+        ...(i === 0 && { fill: colorOf(colors[i], '14%') }),
+      })),
     ],
   }
 }

@@ -44,7 +44,7 @@ function groupTable(visit: Visit, groups: readonly Group[]): Html {
     const { lane, activity, action, reason, pending, dismissed, replayed } = group
     const of = { lane, activity: activity ?? undefined, action: action ?? undefined, reason }
     const known = reasons[reason as keyof typeof reasons] as { readonly says: string } | undefined
-    return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}">${lane}</a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td><span title="${known?.says ?? ''}">${reason}</span></td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td></tr>`
+    return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}"><bdi>${lane}</bdi></a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td><span title="${known?.says ?? ''}">${reason}</span></td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td></tr>`
   })
   const more = groups.length - rows.length
   return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed'], rows)}
@@ -66,7 +66,7 @@ async function itemsOf(visit: Visit): Promise<Html> {
   const acts = state === 'pending' ? ([replay, dismiss] as const).filter((act) => visit.can(act.needs)) : []
   const rows = items.map(
     ({ seq, id, user, lane, reason, error, at, attempts }) =>
-      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td>${lane}</td><td><bdi>${user ?? '–'}</bdi></td><td>!${badge(reason)}</td><td class="number">${number(attempts)}</td><td class="wide">${error}</td></tr>`,
+      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td><bdi>${lane}</bdi></td><td><bdi>${user ?? '–'}</bdi></td><td>!${badge(reason)}</td><td class="number">${number(attempts)}</td><td class="wide"><bdi>${error}</bdi></td></tr>`,
   )
   const columns = ['Message', 'Time', 'Lane', 'User', 'Reason', '#Attempts', 'Error']
   const following =

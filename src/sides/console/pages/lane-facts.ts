@@ -7,20 +7,21 @@ import type { Visit } from '../page.ts'
 export type Lane = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]
 export type Pause = Lane['pauses'][number]
 
-/** A table with one row for each lane. */
+/** A table with one row for each lane, and its reasons to wait under it. */
 export function laneTable(visit: Visit, lanes: readonly Lane[]): Html {
-  const rows = lanes.map(
-    (lane) => html`<tr>
-<th scope="row"><a href="${visit.link('/lane', { name: lane.name })}">${lane.name}</a></th>
-<td>!${badge(lane.state)}</td>
-<td class="number">${number(lane.waiting)}</td>
-<td class="number">${lane.waiting === 0 ? '–' : duration(lane.oldest_age_ms)}</td>
-<td class="number">${number(lane.in_flight)}</td>
-<td class="number">${lane.settings.per_second.value === null ? '–' : number(lane.settings.per_second.value)}</td>
-<td class="wide">!${reasonsOf(lane).join('<br>')}</td>
-</tr>`,
-  )
-  return table('Lanes', ['Lane', 'State', '#Waiting', '#Oldest', '#In calls', '#Rate', 'Why'], rows)
+  const rows = lanes.map((lane) => {
+    const { name, state, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
+    const reasons = reasonsOf(lane)
+    return html`<tr>
+<th scope="row"><a href="${visit.link('/lane', { name })}"><bdi>${name}</bdi></a></th>
+<td>!${badge(state)}</td>
+<td class="number">${number(waiting)}</td>
+<td class="number">${waiting === 0 ? '–' : duration(age)}</td>
+<td class="number">${number(inFlight)}</td>
+<td class="number">${settings.per_second.value === null ? 'no limit' : `${number(settings.per_second.value)} / s`}</td>
+</tr>!${reasons.length === 0 ? '' : html`<tr class="why"><td colspan="6">!${reasons.join('<br>')}</td></tr>`}`
+  })
+  return table('Lanes', ['Lane', 'State', '#Waiting', '#Oldest', '#In calls', '#Rate'], rows)
 }
 
 /** Why messages of the lane wait: its hold, its pauses, its last error. */

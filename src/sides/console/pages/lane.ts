@@ -14,7 +14,7 @@ export const lanePage: Page = {
     const lane = await readLane(visit)
     const { name, state, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
     const reasons = reasonsOf({ ...lane, pauses: [] })
-    return html`!${crumb(visit.link('/lanes'), 'Lanes')}<h1>Lane ${name} !${badge(state)}</h1>
+    return html`!${crumb(visit.link('/lanes'), 'Lanes')}<h1>Lane <bdi>${name}</bdi> !${badge(state)}</h1>
 !${reasons.length === 0 ? '' : html`<ul class="reasons">!${reasons.map((each) => html`<li>!${each}</li>`)}</ul>`}
 !${figures([
       ['Waiting', number(waiting)],
