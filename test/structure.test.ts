@@ -141,6 +141,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   cli: [
+    'audit',
     'settings',
     'delivery:types',
     'http-client',
@@ -246,6 +247,7 @@ test('no product code speaks HTTP/2 to a peer, except the client of our own', ()
 /** The commands that only call a running side. */
 const clients = [
   'attributes',
+  'audit',
   'cancel',
   'devices',
   'erase',

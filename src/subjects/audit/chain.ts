@@ -117,10 +117,11 @@ export function createChainCheck(expected: readonly string[] = []) {
   }
 
   return {
-    add(line: string): void {
+    /** @param prefix of the name of the store, if the lines are of several sides */
+    add(line: string, prefix = ''): void {
       const atStore = line.lastIndexOf(storeMember)
       const atDigest = line.lastIndexOf(digestMember, atStore)
-      const store = line.slice(atStore + storeMember.length, -2)
+      const store = prefix + line.slice(atStore + storeMember.length, -2)
       const serial = Number.parseInt(line.slice(start.length, start.length + 16), 10)
       if (!line.startsWith(start) || atDigest < 0 || !Number.isSafeInteger(serial))
         return void report(store, `a line is not an entry: ${line.slice(0, 60)}`)

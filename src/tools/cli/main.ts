@@ -54,6 +54,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
     () => import('./permission.ts'),
   ],
   ['erase', "erase the texts of one user's messages", () => import('./erase.ts')],
+  ['audit', 'list, export and verify who did what', () => import('./audit.ts')],
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],
   ['vapid', 'make a key pair for Web Push', () => import('./vapid.ts')],

@@ -1,0 +1,176 @@
+// A client of /admin/audit of both sides: lists, exports and verifies the audit trail. The digests are computed here, from the export.
+
+import { StringDecoder } from 'node:string_decoder'
+import { Command, Option } from 'commander'
+import type { Static } from 'typebox'
+import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
+import { AuditQuery } from '../../sides/admin/requests.ts'
+import { type CheckedChains, createChainCheck } from '../../subjects/audit/chain.ts'
+import type { Client } from './client.ts'
+import { downloadTo } from './download-to.ts'
+import { CliError, type ExitCode, exit } from './exit.ts'
+import { inputFile } from './input-file.ts'
+import { membersOf, withMembers } from './members.ts'
+import { wholeNumber } from './numbers.ts'
+import { print } from './output.ts'
+import { type Addressed, calledSides, noSide, type Side, withAddress, withSide } from './running-side.ts'
+import { number, textTable } from './text-table.ts'
+
+const scope = 'audit'
+const exportRoute = 'GET /admin/audit.ndjson'
+
+export function command(): Command {
+  return new Command()
+    .addCommand(listCommand(), { isDefault: true })
+    .addCommand(exportCommand())
+    .addCommand(verifyCommand())
+    .addHelpText('after', help)
+}
+
+const help = `
+Without --url, the commands call each side of the configuration. With --url, they call that operator or platform.
+
+Examples:
+  bellwire audit list --brand 1 --user 1001
+  bellwire audit export --out audit.ndjson
+  bellwire audit verify --expect 5f0c…
+`
+
+const flags = {
+  act: '--act <act>',
+  by: '--by <name>',
+  brand: '--brand <number>',
+  user: '--user <id>',
+  since: '--since <time>',
+  until: '--until <time>',
+}
+
+type ListOptions = Addressed & Static<typeof AuditQuery> & { readonly limit: number }
+type Listed = AnswerOf<SideName, 'GET /admin/audit'>['entries'][number]
+
+function listCommand(): Command {
+  return withMembers(withAddress(new Command('list'), 'server', [scope]), AuditQuery, flags)
+    .description('list the entries of the audit trail, the newest first (the default)')
+    .addOption(
+      new Option('--limit <number>', 'the most entries of each side').argParser(wholeNumber(1, 1_000)).default(100),
+    )
+    .option('--json', 'print each answer as one JSON object per line')
+    .action(async ({ limit, ...options }: ListOptions) => {
+      const query = { ...membersOf(options, flags), limit }
+      await onEachSide(options, async (client, side) => {
+        const answer = await client.call('GET /admin/audit', { query })
+        print(
+          options,
+          { side, ...answer },
+          () => `${side === 'server' ? '' : `${side}\n`}${phraseEntries(answer.entries)}`,
+        )
+      })
+    })
+}
+
+function phraseEntries(entries: readonly Listed[]): string {
+  const columns = ['STORE', 'SERIAL', 'AT', 'ACT', 'BY', 'ADDRESS', 'BRAND', 'USER', 'COUNT', 'DETAILS']
+  if (entries.length === 0) return 'No entry matches.'
+  return textTable(
+    columns.map((title) => ({ title, most: title === 'DETAILS' ? 80 : 40 })),
+    entries.map(({ store, serial, at, act, by, address, brand, user, user_digest: digest, count, ...rest }) => {
+      const { digest: _, ...details } = rest
+      const who = user ?? (digest === undefined ? '' : `sha256:${digest.slice(0, 12)}`)
+      const said = Object.keys(details).length > 0 ? JSON.stringify(details) : ''
+      return [store, String(serial), at, act, by, address ?? '', brand ?? '', who, String(count ?? ''), said]
+    }),
+  )
+}
+
+function exportCommand(): Command {
+  return withAddress(new Command('export'), 'server', [scope])
+    .description('write all entries as NDJSON, each with its digest')
+    .option('-o, --out <file>', 'the file; default: standard output')
+    .action(async ({ out, ...options }: Addressed & { readonly out?: string }) => {
+      const sides = await calledSides(options)
+      if (sides.length > 1) throw new CliError(exit.usage, 'the configuration has two sides: give --url and a key')
+      await downloadTo(out, (write) => onEachSide(options, (client) => client.download(exportRoute, {}, write)))
+    })
+}
+
+interface VerifyOptions extends Addressed {
+  readonly file?: string
+  readonly expect?: readonly string[]
+}
+
+const verifyHelp = `
+It finds an entry that was changed, removed or inserted. The chain alone does not show that entries are missing at its end, or that
+somebody with access to the database replaced all entries from one on. So keep the last digest that this command prints, outside of the
+database, and give it to the next verification with --expect.
+
+Exit codes: 0 the chains are intact, 1 they are not, 2 wrong usage, 3 a side cannot be reached.
+`
+
+function verifyCommand(): Command {
+  return withAddress(new Command('verify'), 'server', [scope])
+    .description('verify the chain of digests of all entries')
+    .option('--file <file>', 'verify this export; - reads standard input')
+    .option('--expect <digest...>', 'a digest of an earlier verification or export, which must still be in a chain')
+    .option('--json', 'print the result as one JSON object')
+    .addHelpText('after', verifyHelp)
+    .action(async (options: VerifyOptions) => {
+      process.exitCode = await verify(options)
+    })
+}
+
+async function verify(options: VerifyOptions): Promise<ExitCode> {
+  const { file, expect = [] } = options
+  for (const digest of expect)
+    if (!/^[0-9a-f]{64}$/.test(digest)) throw new CliError(exit.usage, `--expect ${digest} is not a SHA-256 digest`)
+  const check = createChainCheck(expect)
+  if (file === undefined)
+    await onEachSide(options, async (client, side) => {
+      const lines = lineReader((line) => check.add(line, side === 'server' ? '' : `${side} `))
+      await client.download(exportRoute, {}, async (chunk) => lines.write(chunk))
+      lines.end()
+    })
+  else {
+    const lines = lineReader((line) => check.add(line))
+    for await (const chunk of (await inputFile(file)).read()) lines.write(chunk)
+    lines.end()
+  }
+  const result = check.end()
+  print(options, result, phraseResult)
+  return result.problems.length === 0 ? exit.ok : exit.failed
+}
+
+function phraseResult({ chains, problems }: CheckedChains): string {
+  if (chains.length === 0) return 'There is no entry.'
+  return [
+    ...chains.map(
+      ({ store, entries, first, last, digest }) =>
+        `store ${store}: ${number(entries)} ${entries === 1 ? 'entry' : 'entries'}, ${number(first)} to ${number(last)}, last digest ${digest}`,
+    ),
+    ...problems.map(
+      ({ store, serial, problem }) =>
+        `NOT INTACT, store ${store}${serial === undefined ? '' : `, entry ${serial}`}: ${problem}`,
+    ),
+    ...(problems.length === 0 ? ['Intact. Keep the last digests for --expect.'] : []),
+  ].join('\n')
+}
+
+async function onEachSide(options: Addressed, work: (client: Client, side: Side) => Promise<void>): Promise<void> {
+  const sides = await calledSides(options)
+  if (sides.length === 0) throw new CliError(exit.usage, noSide)
+  for (const side of sides) await withSide(side, options, [scope], (client) => work(client as Client, side))
+}
+
+function lineReader(onLine: (line: string) => void) {
+  const decoder = new StringDecoder()
+  let rest = ''
+  return {
+    write(chunk: Buffer): void {
+      const lines = (rest + decoder.write(chunk)).split('\n')
+      rest = lines.pop() as string
+      for (const line of lines) onLine(line)
+    },
+    end(): void {
+      if (rest !== '') onLine(rest)
+    },
+  }
+}
