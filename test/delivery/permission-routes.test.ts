@@ -1,12 +1,23 @@
 // The regulator's file, and the check against a list of exclusions, on running sides.
 
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { parse } from 'csv-parse/sync'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { messageKey } from '../../src/contract/message-key.ts'
+import { refuseFatal } from '../../src/contract/refusals.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
+import { findByUser } from '../../src/subjects/delivery/messages.ts'
+import { findLateMessages } from '../../src/subjects/delivery/permission-check.ts'
+import { createSuppression } from '../../src/subjects/delivery/suppress.ts'
 import { run } from '../cli/bellwire.ts'
+import { message } from '../suites/provider.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { pathTo } from '../support/send-path.ts'
 import { adminKey, element, get, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -82,3 +93,72 @@ test('a platform exports the messages that it delivers itself, and refuses a bra
   assert.equal(others.code, 2)
   assert.match(others.err, /this side delivers no messages of it/)
 })
+
+test('the check finds the messages after an exclusion, and no message before it, after a readmission or refused', async (t) => {
+  const { url } = await startOperator(t, { attributes: sourceOf(new Set(['refused'])) })
+  const send = async (user: string): Promise<string> => {
+    const { body } = await post(`${url}/channels/push/single`, element({ user_id: user }))
+    return body.push_id ?? ''
+  }
+  for (const user of ['before', 'readmitted', 'refused', 'other', 'twice']) await send(user)
+  const file = join(await temporary(t), 'exclusions.csv')
+  const check = async (lines: readonly string[]) => {
+    await writeFile(file, ['user_id,excluded_at,readmitted_at', ...lines, ''].join('\n'))
+    return permission(t, url, ['check', '--brand', '1', '--exclusions', file, '--json'])
+  }
+  const sent = Date.now()
+  await until(() => Date.now() > sent, { awaited: 'a later millisecond' })
+  const at = new Date().toISOString()
+  const past = '2026-01-31T10:00:00Z'
+  const innocent = [`before,${at},`, `readmitted,${past},2026-02-01T10:00:00Z`, `refused,${past},`, `nobody,${past},`]
+  const clean = await check(innocent)
+  assert.deepEqual([clean.code, JSON.parse(clean.out)], [0, { ...counts, users: 4, messages: 5 }], clean.err)
+  const late = await send('before')
+  const guilty = await check([...innocent, `twice,${past},2026-02-01T10:00:00Z`, `twice,2026-03-01,`])
+  const found = JSON.parse(guilty.out)
+  assert.deepEqual([guilty.code, found.users, found.messages, found.certain, found.unclear], [1, 5, 6, 2, 0])
+  assert.deepEqual(found.found.map((each: { user_id: string }) => each.user_id).toSorted(), ['before', 'twice'])
+  assert.partialDeepStrictEqual(
+    found.found.find((each: { ref: string }) => each.ref === late),
+    { excluded_at: at },
+  )
+  const text = await permission(t, url, ['check', '--brand', '1', '--exclusions', file])
+  assert.match(
+    text.out,
+    /^Checked 6 messages against the exclusions of 5 users\.\nAfter the exclusion: 2 messages, the latest /,
+  )
+  const wrong = await check([`before,yesterday,`])
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /entry 1: "yesterday" is not a time/)
+})
+
+const counts = { certain: 0, unclear: 0, longest_ms: 0, found: [] }
+
+onEachEngine('a message that was under way at the exclusion, or may have arrived, is unclear', async (t, store) => {
+  const database = await openDatabase(store, { migrations: operatorMigrations })
+  t.after(() => database.close())
+  const deadline = { deadline: Date.now() + 20_000 }
+  const check = createSuppression(sourceOf(new Set()), new AbortController().signal).checkMessage
+  const unknown = refuseFatal('timed_out', { by: 'fcm', error: 'no answer', uncertain: true })
+  const provider = witness(({ userId, ref }) =>
+    userId === 'unknown' ? unknown : { category: 'successful', ref, rule: 'accepted' },
+  )
+  const sent = ['sent', 'unknown'].map((userId, i) =>
+    message(i, { userId, ref: uuidv7(), key: messageKey('push', { ...parts, id: String(i), userId }) }),
+  )
+  await pathTo(database, provider, check).send(sent, deadline)
+  const [row] = await findByUser(database, '1', 'sent')
+  const readAt = row?.permission_read_at as number
+  const lateFor = async (from: number, to: number | null = null) => {
+    const exclusions = new Map(sent.map(({ userId }) => [userId, [{ from, to }]]))
+    const { certain, unclear } = await findLateMessages(database, '1', exclusions, 10)
+    return { certain, unclear }
+  }
+  assert.deepEqual(await lateFor(readAt - 1), { certain: 2, unclear: 0 }, 'both were sent, whether they arrived or not')
+  assert.deepEqual(await lateFor(Date.now() + 1), { certain: 0, unclear: 0 })
+  assert.deepEqual(await lateFor(readAt - 10, readAt), { certain: 0, unclear: 0 }, 'readmitted in time')
+  const settledAt = row?.updated_at as number
+  if (settledAt > readAt) assert.equal((await lateFor(readAt)).unclear, 2, 'excluded between check and outcome')
+})
+
+const parts = { activityId: '7', actionId: null, triggerHash: 'hash' }

@@ -22,6 +22,7 @@ const onBothSides = {
     'GET /admin/failed/{seq}',
     'GET /admin/messages',
     'GET /admin/permission.csv',
+    'POST /admin/permission/check',
   ],
   decide: [
     'GET /admin/lanes/cancellations',

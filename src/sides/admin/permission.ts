@@ -1,18 +1,44 @@
-// The proof of permission of many messages: the regulator's file.
+// The proof of permission of many messages: the regulator's file, and the check against a list of exclusions.
 
+import { Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import type { Columns } from '../../base/http/csv.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { readMessageParts } from '../../base/queue/item-keys.ts'
 import { timeOfUuidv7 } from '../../base/runtime/ids.ts'
 import type { Database } from '../../base/store/database.ts'
-import { textOf } from '../../contract/documents/described.ts'
+import { textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
+import { findLateMessages } from '../../subjects/delivery/permission-check.ts'
 import { type CheckedMessage, readPermissions } from '../../subjects/delivery/permission-list.ts'
-import { PermissionExport } from './requests.ts'
+import { readExclusions } from './exclusion-list.ts'
+import { PermissionCheck, PermissionExport } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv } from './send-file.ts'
+
+const dateTime = Type.String({ format: 'date-time' })
+const mostListed = 10_000
+
+const LateMessages = Type.Object({
+  users: whole('The users of the list'),
+  messages: whole('All messages of the brand'),
+  certain: whole('Messages that were sent to a user after the exclusion'),
+  unclear: whole(
+    'Messages that were under way at the time of the exclusion, or of which it is unknown whether they arrived',
+  ),
+  longest_ms: whole('The longest time from an exclusion to such a message, in milliseconds'),
+  found: Type.Array(
+    Type.Object({
+      user_id: Type.String(),
+      ref: Type.String({ description: 'push_id or site_notification_id' }),
+      excluded_at: dateTime,
+      sent_at: dateTime,
+      certain: Type.Boolean(),
+    }),
+    { description: `The first ${mostListed} of both kinds` },
+  ),
+})
 
 /** @param databaseOf the store of a brand. Undefined: this side delivers no messages of the brand */
 export function permissionRoutes(databaseOf: (brand: string) => Database | undefined) {
@@ -25,6 +51,25 @@ export function permissionRoutes(databaseOf: (brand: string) => Database | undef
         const database = demandDatabase(query.brand, key)
         const [from, to] = [readMoment(query.from) as number, readMoment(query.to) as number]
         return sendCsv(reply, 'permission', columns, readPermissions(database, query.brand, { from, to }))
+      },
+    }),
+    check: adminRoute({
+      says: 'Finds the messages that users got after the time of their exclusion.',
+      query: PermissionCheck,
+      bodies: textOf('text/csv', 'A line of names, then user_id, excluded_at and perhaps readmitted_at in each line'),
+      streamed: ['text/csv'],
+      gives: LateMessages,
+      async handler({ query: { brand }, body }, key) {
+        const database = demandDatabase(brand, key)
+        if (!body) throw new HttpError(400, 'the body is empty: send one exclusion per line')
+        const exclusions = await readExclusions(body as AsyncIterable<Buffer>)
+        const { found, ...counts } = await findLateMessages(database, brand, exclusions, mostListed)
+        const shown = found.map((each) => ({
+          ...each,
+          excluded_at: new Date(each.excluded_at).toISOString(),
+          sent_at: new Date(each.sent_at).toISOString(),
+        }))
+        return { users: exclusions.size, ...counts, found: shown }
       },
     }),
   }

@@ -106,6 +106,8 @@ export const waitingFilter = {
   until: Type.Optional(timeText(readMoment, 'Enqueued before this time.')),
 }
 
+export const PermissionCheck = Type.Object({ brand: brandNumber() }, closed)
+
 export const PermissionExport = Type.Object(
   {
     brand: brandNumber(),

@@ -175,7 +175,10 @@ function devicesIn(registryOf: (brand: string) => Registry) {
 
 function permissionIn(databaseOf: (brand: string) => Database | undefined) {
   const permission = permissionRoutes(databaseOf)
-  return [route('GET', '/admin/permission.csv', 'read', permission.exportList)]
+  return [
+    route('GET', '/admin/permission.csv', 'read', permission.exportList),
+    route('POST', '/admin/permission/check', 'read', permission.check),
+  ]
 }
 
 function queueIn(parts: SharedParts) {

@@ -83,6 +83,10 @@ export function storeBases(database: Database, bases: readonly StoredBasis[]): r
   return [op(insertPermissions, rows), () => missing.forEach(({ id }) => void stored.add(id))]
 }
 
+/** Whether a message with this basis might be sent. */
+export const isAllowed = ({ decided }: Basis): boolean =>
+  decided === 'nothing forbids it' || decided === 'suppression.module allows it'
+
 const selectPermissions = statement<{ id: number; basis: string }>({
   name: 'select_permissions',
   columns: { id: 'bigint' },
