@@ -14,6 +14,7 @@ import { killsFleet } from './proofs/kills-fleet.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { neighbours } from './proofs/neighbours.ts'
 import { outageProofs } from './proofs/outage.ts'
+import { permission } from './proofs/permission.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStream } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
@@ -50,6 +51,7 @@ export const proofs: readonly Proof[] = [
   ...http2Interop,
   lookUpsSqlite,
   lookUpsPostgres,
+  permission,
   reconcileStream,
   reconcileSqlite,
   reconcilePostgres,

@@ -9,6 +9,8 @@ export interface OperatorPlan {
   readonly port: number
   /** Blocks user 1001 of brand 1. Default: no user is blocked. */
   readonly oneBlocked?: boolean
+  /** The URL of an endpoint that tells who is excluded. */
+  readonly attributes?: string
   readonly limits?: Partial<OperatorLimits>
   /** The API key of each brand. Default: apiKeys. */
   readonly keys?: Readonly<Record<string, string>>

@@ -1,6 +1,7 @@
 // The operator of a proof, with its own store. The witness is its push provider, or the push service of one device per user.
 
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { httpSource } from '../../src/subjects/attributes/http.ts'
 import { adminKey, apiKeys, appSecret, type OperatorPlan, readPlan } from '../plans.ts'
 import { serveUntilSignal } from './serve-until-signal.ts'
 import { nobodyBlocked, oneBlocked } from './suppression.ts'
@@ -14,7 +15,11 @@ const operator = createOperator({
   push: plan.devices ? { devices: { source: oneDevicePerUser, services: [service] } } : provider,
   content,
   site: 'inbox',
-  attributes: plan.oneBlocked ? oneBlocked : nobodyBlocked,
+  attributes: plan.attributes
+    ? httpSource({ url: plan.attributes, fields: ['excluded'] })
+    : plan.oneBlocked
+      ? oneBlocked
+      : nobodyBlocked,
   app: { secrets: [appSecret] },
   ...(plan.limits && { limits: plan.limits }),
 })
