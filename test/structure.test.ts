@@ -129,17 +129,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'runtime',
     'contract',
   ],
-  demo: [
-    'operator',
-    'platform',
-    'stand-ins',
-    'devices',
-    'providers',
-    'attributes:types',
-    'http',
-    'runtime',
-    'contract',
-  ],
+  demo: ['console', 'admin:types', 'stand-ins', 'devices', 'providers', 'http', 'runtime', 'contract'],
   cli: [
     'audit',
     'settings',

@@ -6,6 +6,7 @@ import type { Journal } from '../../src/tools/demo/journal.ts'
 import { startPageServer } from '../../src/tools/demo/page-server.ts'
 import type { Change, Phone, Phones } from '../../src/tools/demo/phones.ts'
 import { createRecords } from '../../src/tools/demo/records.ts'
+import type { Servers } from '../../src/tools/demo/servers.ts'
 
 test('the page loads no resources from other servers', async (t) => {
   const server = await startPageServer(0)
@@ -27,7 +28,7 @@ test('the page loads no resources from other servers', async (t) => {
       if (next) await visit(next)
     for (const [, next = ''] of text.matchAll(/from '([^']+)'/g)) await visit(new URL(next, server.url + path).pathname)
   }
-  await visit('/')
+  await visit('/site')
   assert.ok(seen.has('/bellwire/inbox-element.js'))
   assert.ok(seen.has('/style.css') && seen.has('/art/bell.svg'))
 })
@@ -43,7 +44,7 @@ test('an unknown path and an unknown user are refused', async (t) => {
   const entries: Entry[] = []
   const sent: string[] = []
   server.connect({
-    operator: 'http://operator',
+    servers: { operator: { url: 'http://operator' } } as unknown as Servers,
     clients: {
       subscriberToken: async (brand: string, user: string) => ({ token: `${brand}/${user}` }),
     } as unknown as Clients,
@@ -80,7 +81,7 @@ test('the complete state of a phone, without its token, is sent at first and aft
   t.after(() => server.close())
   const { phones, listeners } = onePhone()
   server.connect({
-    operator: 'http://operator',
+    servers: { operator: { url: 'http://operator' } } as unknown as Servers,
     clients: {} as Clients,
     journal: { entries: [], onChange: () => () => {} } as Partial<Journal> as Journal,
     records: createRecords(server.url),

@@ -6,11 +6,20 @@ import { emit } from '../../src/base/runtime/events.ts'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import type { Device } from '../../src/subjects/devices/device.ts'
 import { deviceId } from '../../src/subjects/devices/identity.ts'
+import { apns } from '../../src/subjects/providers/apns/apns.ts'
+import { fcm } from '../../src/subjects/providers/fcm/fcm.ts'
+import type { PushService } from '../../src/subjects/providers/push-service.ts'
+import { webPush } from '../../src/subjects/providers/web-push/web-push.ts'
 import type { Entry, State } from '../../src/tools/demo/entry.ts'
 import { describeLocation, findPush } from '../../src/tools/demo/find-push.ts'
 import { createPhones, type Phone, type Phones } from '../../src/tools/demo/phones.ts'
-import { startPushServices } from '../../src/tools/demo/push-services.ts'
+import { appOf, startPushServices } from '../../src/tools/demo/push-services.ts'
 import { verifyPhones, verifyWaiting } from '../../src/tools/demo/verify.ts'
+
+interface VapidSettings {
+  readonly public_key: string
+  readonly private_key: string
+}
 
 interface Stage {
   readonly phones: Phones
@@ -22,7 +31,14 @@ interface Stage {
 }
 
 async function stage(t: TestContext): Promise<Stage> {
-  const { standIns, services } = await startPushServices()
+  const { standIns, services: settings } = await startPushServices()
+  const { fcm: google, apns: apple, 'web-push': browsers } = standIns
+  const { public_key: publicKey, private_key: privateKey } = settings.at(-1) as VapidSettings
+  const services: readonly PushService[] = [
+    fcm({ serviceAccount: google.credentials, baseUrl: google.url }),
+    apns({ ...apple.credentials, topic: appOf('1'), apps: [appOf('2')], baseUrl: apple.url }),
+    webPush({ publicKey, privateKey, subject: 'mailto:demo@example.com', origins: { [browsers.url]: browsers.url } }),
+  ]
   const phones = createPhones(standIns)
   const changes: string[] = []
   phones.onChange(({ id, online }, change) => changes.push(`${id} ${online ? 'online' : 'offline'} ${change}`))

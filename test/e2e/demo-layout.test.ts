@@ -19,7 +19,7 @@ test('on the page of the demo, toasts cover no content, and no element is too na
   await demo.printed(/From now on a message every few seconds/)
   const browser = await launch(t)
   for (const [name, size] of Object.entries(screens)) {
-    const { page } = await openPage(browser, `${site}/#2/1001`)
+    const { page } = await openPage(browser, `${site}/site#2/1001`)
     await page.setViewportSize(size)
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await page.waitForSelector('#state[data-state="live"]', waiting)
@@ -37,13 +37,15 @@ test('on the page of the demo, toasts cover no content, and no element is too na
     )
 
     await t.test(`${name}: while the inbox is not visible, a toast appears over the top bar`, async () => {
-      await page.locator('#ways').evaluate((node) => node.scrollIntoView({ behavior: 'instant', block: 'end' }))
+      await page.setViewportSize({ ...size, height: 400 })
+      await page.locator('.hero').evaluate((node) => node.scrollIntoView({ behavior: 'instant', block: 'end' }))
       await send(page)
       const toast = page.locator('.toast')
       await toast.waitFor(waiting)
       const [bar, box] = [await boxOf(page.locator('.top')), await boxOf(toast)]
       assert.ok(box.y >= bar.y && box.y + box.height <= bar.y + bar.height, 'the toast covers more than the bar')
       assert.ok(box.x >= 0 && box.x + box.width <= size.width)
+      await page.setViewportSize(size)
     })
 
     await t.test(`${name}: no element is wider than the screen, and no name is truncated`, async () => {
@@ -55,7 +57,7 @@ test('on the page of the demo, toasts cover no content, and no element is too na
     await page.close()
   }
 
-  const { page } = await openPage(browser, site)
+  const { page } = await openPage(browser, `${site}/site`)
   await page.waitForSelector('#state[data-state="live"]', waiting)
   await t.test(
     'desktop: the two columns have the same bottom edge, for users with one device and with two',

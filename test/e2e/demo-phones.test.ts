@@ -16,8 +16,8 @@ test('pushes appear on the phones of the page, wait for offline phones, and neve
   const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
   await demo.printed(/From now on a message every few seconds/)
   const browser = await launch(t)
-  const mara = await openPage(browser, `${site}/#1/1001`)
-  const other = await openPage(browser, `${site}/#2/1001`)
+  const mara = await openPage(browser, `${site}/site#1/1001`)
+  const other = await openPage(browser, `${site}/site#2/1001`)
 
   await t.test('a push appears on the phone without a reload, on top, and in the terminal', async () => {
     const phone = phoneOf(mara.page, '1/1001/1')
@@ -35,9 +35,6 @@ test('pushes appear on the phones of the page, wait for offline phones, and neve
     )
     assert.match((await phone.locator('.phone-state').textContent()) ?? '', /^Online through APNs, \d+ so far$/)
     await demo.printed(/✓ push +Mara Lindqvist .* on the iPhone/)
-    const way = mara.page.locator('.way[data-outcome="arrived"]', { hasText: /Mara Lindqvist.*push/ }).first()
-    await way.waitFor(waiting)
-    assert.deepEqual(await way.locator('.stop.done .stop-name').allTextContents(), ['Platform', 'Operator', 'Device'])
   })
 
   await t.test('the user of the other brand with the same id does not get the push', async () => {
@@ -67,7 +64,6 @@ test('pushes appear on the phones of the page, wait for offline phones, and neve
       await other.page.waitForSelector('#send-push:not([aria-disabled])', waiting)
     }
     await demo.printed(/… push +Jonas Okafor .* waits at FCM for the Android phone, which is offline/)
-    await other.page.locator('.way[data-outcome="kept"]', { hasText: 'Jonas Okafor' }).first().waitFor(waiting)
     assert.deepEqual(await notes(phone), before)
 
     await control.press('Space')
@@ -108,8 +104,6 @@ test('pushes appear on the phones of the page, wait for offline phones, and neve
     const phone = phoneOf(other.page, '1/1003/1')
     await phone.waitFor(waiting)
     await other.page.click('#send-push')
-    const refused = other.page.locator('.way[data-outcome="refused"]', { hasText: /Ines Carvalho.*push/ })
-    await refused.first().waitFor(waiting)
     await eventually(async () =>
       /^Silent\. The operator says: “.*excluded.*”$/.test((await phone.locator('.phone-state').textContent()) ?? ''),
     )

@@ -15,7 +15,7 @@ test('an open page of the demo reconnects after a restart, and reports correctly
   const first = await startDemo(t, ['--port', '0'])
   const [, site = ''] = await first.printed(/Page\s+(http:\/\/\S+)/)
   await first.printed(/From now on a message every few seconds/)
-  const { page, errors, expectFailures, ids } = await openPage(await launch(t), `${site}/#1/1001`)
+  const { page, errors, expectFailures, ids } = await openPage(await launch(t), `${site}/site#1/1001`)
   await page.waitForSelector('#state[data-state="live"]', waiting)
   await page.locator('#notes li').nth(1).waitFor(waiting)
 
@@ -41,6 +41,7 @@ test('an open page of the demo reconnects after a restart, and reports correctly
   await t.test('after a restart, the page shows the notifications of the new demo, and sends through it', async () => {
     const before = await ids()
     const second = await startDemo(t, ['--port', new URL(site).port])
+    await second.printed(/From now on a message every few seconds/)
     await page.waitForSelector('#state[data-state="live"]', waiting)
     expectFailures(false)
     assert.equal(await page.locator('#down').isHidden(), true)
@@ -60,10 +61,13 @@ test('an open page of the demo reconnects after a restart, and reports correctly
   })
 })
 
-test('the page explains that a user who has excluded herself gets no messages', { skip }, async (t) => {
+test('the page explains that a user who has excluded herself gets no messages, and greets by the hour', {
+  skip,
+}, async (t) => {
   const demo = await startDemo(t, ['--port', '0'])
   const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
-  const { page, expectFailures } = await openPage(await launch(t), `${site}/#1/1003`)
+  const browser = await launch(t)
+  const { page, expectFailures } = await openPage(browser, `${site}/site#1/1003`)
   expectFailures(true)
   await page.getByText('Inbox closed', { exact: true }).waitFor(waiting)
   for (const button of ['#send', '#send-push']) {
@@ -77,12 +81,6 @@ test('the page explains that a user who has excluded herself gets no messages', 
     assert.match((await page.textContent('#lead')) ?? '', /appear in the inbox and on the iPhone by themselves\.$/)
     await page.selectOption('#who', '1/1003')
   }
-})
-
-test('at night the page says good evening', { skip }, async (t) => {
-  const demo = await startDemo(t, ['--port', '0'])
-  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
-  const browser = await launch(t)
   for (const [hour, greeting] of [
     [0, 'Good evening, Mara'],
     [4, 'Good evening, Mara'],
@@ -90,11 +88,11 @@ test('at night the page says good evening', { skip }, async (t) => {
     [12, 'Good afternoon, Mara'],
     [18, 'Good evening, Mara'],
   ] as const) {
-    const page = await browser.newPage()
-    await page.clock.setFixedTime(new Date(2026, 0, 5, hour, 30))
-    await page.goto(site)
-    await page.getByText(greeting).waitFor(waiting)
-    await page.close()
+    const greeted = await browser.newPage()
+    await greeted.clock.setFixedTime(new Date(2026, 0, 5, hour, 30))
+    await greeted.goto(`${site}/site`)
+    await greeted.getByText(greeting).waitFor(waiting)
+    await greeted.close()
   }
 })
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import test from 'node:test'
 import type { Page } from 'playwright-core'
 import { withoutChromium } from '../support/services/chromium.ts'
@@ -30,9 +32,10 @@ test('demo --once sends the sample messages, prints their outcomes and removes i
 })
 
 test('a port in use is an error with a remedy, without a stack trace', async (t) => {
-  const first = await startDemo(t, ['--port', '0'])
-  const [, url = ''] = await first.printed(/Page\s+(http:\/\/\S+)/)
-  const second = await startDemo(t, ['--port', new URL(url).port])
+  const other = createServer().listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const second = await startDemo(t, ['--port', String((other.address() as AddressInfo).port)])
   assert.equal(await second.exit, 2)
   assert.match(second.output, /port \d+ is in use: choose another with --port/)
   assert.doesNotMatch(second.output, /\n\s+at /)
@@ -47,8 +50,8 @@ test('the page of the demo shows the notifications of its user only, also after 
   const { operator } = (await (await fetch(`${site}/demo/cast`)).json()) as { operator: string }
   const proxy = await startProxy(t, operator)
   const browser = await launch(t)
-  const mara = await openPage(browser, `${site}/#1/1001`, proxy.url)
-  const jonas = await openPage(browser, `${site}/#2/1001`)
+  const mara = await openPage(browser, `${site}/site#1/1001`, proxy.url)
+  const jonas = await openPage(browser, `${site}/site#2/1001`)
   await Promise.all([mara, jonas].map(({ page }) => page.waitForSelector('#state[data-state="live"]', waiting)))
 
   await t.test('older notifications are listed', async () => {
@@ -70,12 +73,6 @@ test('the page of the demo shows the notifications of its user only, also after 
       assert.match((await mara.page.getAttribute('#bell .bell', 'aria-label')) ?? '', /\d+ unread/)
     },
   )
-
-  await t.test('the steps of the message through platform and operator are shown', async () => {
-    const way = mara.page.locator('.way[data-outcome="arrived"]', { hasText: /Mara Lindqvist.*on-site/ }).first()
-    await way.waitFor(waiting)
-    assert.deepEqual(await way.locator('.stop.done .stop-name').allTextContents(), ['Platform', 'Operator', 'Inbox'])
-  })
 
   await t.test('after a broken connection there are no gaps and no duplicates', async () => {
     mara.expectFailures(true)
@@ -124,7 +121,7 @@ test('the page of the demo shows the notifications of its user only, also after 
 
   await t.test('notifications that were marked as read are read in every tab, also after a reload', async () => {
     const read = await jonas.ids()
-    const second = await openPage(browser, `${site}/#2/1002`)
+    const second = await openPage(browser, `${site}/site#2/1002`)
     await second.page.locator('#notes li.unread').nth(1).waitFor(waiting)
     const unreadIn = async (page: Page): Promise<string[]> => {
       const unread = await page.locator('#notes .unread').evaluateAll(idsOf)

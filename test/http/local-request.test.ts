@@ -8,6 +8,7 @@ import type { Journal } from '../../src/tools/demo/journal.ts'
 import { startPageServer } from '../../src/tools/demo/page-server.ts'
 import type { Phones } from '../../src/tools/demo/phones.ts'
 import { createRecords } from '../../src/tools/demo/records.ts'
+import type { Servers } from '../../src/tools/demo/servers.ts'
 import { startFakeOperator } from '../../src/tools/fake/fake-operator.ts'
 import { startStandIns } from '../../src/tools/stand-ins/all.ts'
 import { startControl } from '../../src/tools/stand-ins/control.ts'
@@ -72,15 +73,15 @@ test('the demo page can get tokens and send, a web page of another site cannot',
   t.after(() => server.close())
   let minted = 0
   server.connect({
-    operator: 'http://operator',
+    servers: { operator: { url: 'http://operator' } } as unknown as Servers,
     clients: { subscriberToken: async () => ({ token: `token ${++minted}` }) } as unknown as Clients,
     journal: { entries: [], onChange: () => () => {} } as Partial<Journal> as Journal,
     records: createRecords(server.url),
     phones: { list: [], onChange: () => () => {} } as Partial<Phones> as Phones,
   })
   const user = '{"brand":"1","user_id":"1001"}'
-  const changes = ['/demo/token', '/demo/send', '/demo/phone']
-  await refusesForeignRequests(server.url, ['/demo/cast', '/demo/events'], changes, user)
+  const changes = ['/demo/token', '/demo/send', '/demo/phone', '/demo/act']
+  await refusesForeignRequests(server.url, ['/demo/cast', '/demo/events', '/demo/way', '/demo/console'], changes, user)
   assert.equal(minted, 0)
   const { port } = new URL(server.url)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`]) {
@@ -94,7 +95,7 @@ test('the demo page can get tokens and send, a web page of another site cannot',
   }
   // Another site may link to the page.
   const linked = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
-  assert.equal((await sendRequest(server.url, 'GET', '/', linked)).status, 200)
+  assert.equal((await sendRequest(server.url, 'GET', '/site', linked)).status, 200)
   assert.equal((await sendRequest(server.url, 'GET', '/', { host: 'evil.example' })).status, 403)
 })
 

@@ -33,6 +33,7 @@ interface File {
 export interface Files {
   /** Serves the files to everybody: they are those of the package. A browser keeps each version. */
   serve(app: FastifyInstance): void
+  read(): Promise<Readonly<Record<FileName, File>>>
   /** The version of each file, for its address. */
   versions(): Promise<Readonly<Record<FileName, string>>>
 }
@@ -42,6 +43,7 @@ export function createFiles(): Files {
   let reading: Promise<Readonly<Record<FileName, File>>> | undefined
   const read = () => (reading ??= readFiles())
   return {
+    read,
     serve(app) {
       for (const name of Object.keys(sources) as FileName[])
         app.get(`/console/files/${name}`, async (_request, reply) => {

@@ -1,6 +1,8 @@
 // HTTP clients of both sides, without access to their internals.
 
 import type { DeviceTokenRecord } from '../../contract/device-events.ts'
+import type { AnswerOf } from '../../sides/admin/calls.ts'
+import { campaignId } from './records.ts'
 import type { Servers } from './servers.ts'
 
 export interface Enqueued {
@@ -29,6 +31,10 @@ export interface Clients {
   linkDevice(brand: string, userId: string, device: DeviceTokenRecord): Promise<void>
   /** Undefined if the operator keeps the user's inbox closed. */
   inbox(brand: string, userId: string): Promise<InboxPage | undefined>
+  lanes(): Promise<AnswerOf<'platform', 'GET /admin/lanes'>>
+  operatorSummary(): Promise<AnswerOf<'operator', 'GET /admin/summary'>>
+  /** Cancels the messages of the campaign that wait. */
+  cancelCampaign(): Promise<unknown>
 }
 
 export function createClients({ operator, platform }: Pick<Servers, 'operator' | 'platform'>): Clients {
@@ -68,6 +74,14 @@ export function createClients({ operator, platform }: Pick<Servers, 'operator' |
         throw error
       }
     },
+    lanes: () => request(`${platform.url}/admin/lanes`, platformHeaders),
+    operatorSummary: () => request(`${operator.url}/admin/summary`, operatorHeaders),
+    cancelCampaign: () =>
+      request(
+        `${platform.url}/admin/lanes/cancel`,
+        platformHeaders,
+        JSON.stringify({ lane: '2/push', activity: String(campaignId), reason: 'the button of the demo' }),
+      ),
   }
   return clients
 }

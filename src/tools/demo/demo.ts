@@ -57,7 +57,7 @@ export async function runDemo({ version, port, once, signal }: DemoOptions): Pro
     undo.push(() => journal.stop())
     undo.push(printEvents(journal, phones))
     const records = createRecords(page.url)
-    page.connect({ operator: servers.operator.url, clients, journal, records, phones })
+    page.connect({ servers, clients, journal, records, phones })
     printAddresses(page.url, servers)
 
     printHeading('What happens')

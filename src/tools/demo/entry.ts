@@ -2,9 +2,10 @@ import type { Channel, Sample } from './records.ts'
 
 /**
  * kept: the push service stores the push, because the device is offline. replaced: a newer push replaced it while the device was
- * offline (Apple stores only one). refused: the operator refused to deliver it. failed: the platform gave up sending it.
+ * offline (Apple stores only one). refused: the operator refused to deliver it. failed: the platform gave up sending it. cancelled: a
+ * person cancelled it.
  */
-export type State = 'waiting' | 'arrived' | 'kept' | 'replaced' | 'refused' | 'failed' | 'unreadable'
+export type State = 'waiting' | 'arrived' | 'kept' | 'replaced' | 'refused' | 'failed' | 'cancelled' | 'unreadable'
 
 /** The state of one message, for the terminal and the page. */
 export interface Entry {
@@ -17,6 +18,8 @@ export interface Entry {
   readonly title: string
   /** When the message was sent to the platform, in epoch milliseconds. */
   readonly at: number
+  /** The message is of the campaign. */
+  readonly campaign?: true
   state: State
   /** Time from the platform's queue to the operator's answer. */
   ms?: number
@@ -30,7 +33,7 @@ export interface Entry {
 let count = 0
 
 /** The entry of a message that was just sent. */
-export function entryOf({ channel, brand, person, words }: Sample, at: number): Entry {
+export function entryOf({ channel, brand, person, words, campaign }: Sample, at: number): Entry {
   return {
     key: `${channel}-${++count}`,
     channel,
@@ -40,6 +43,7 @@ export function entryOf({ channel, brand, person, words }: Sample, at: number): 
     name: person.name,
     title: words.title,
     at,
+    ...(campaign && { campaign }),
     state: 'waiting',
   }
 }

@@ -13,8 +13,18 @@ export interface Journal {
   onChange(listener: (entry: Entry) => void): () => void
   /** Resolves when none of the entries is waiting any more. Rejects when the signal aborts. */
   settled(entries: readonly Entry[], signal: AbortSignal): Promise<void>
+  /** How many messages are in each state, since the start. */
+  counts(): Counts
+  /** The same of the campaign. */
+  campaign(): Counts
+  /** Begins to count another campaign. */
+  forgetCampaign(): void
+  /** Asks for the outcome of each message that waits: events of it may have been missed. */
+  recheck(): void
   stop(): void
 }
+
+export type Counts = Readonly<Record<State, number>>
 
 const mostEntries = 200
 const pollMs = 500
@@ -30,6 +40,9 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
   /** Pushes that wait for an offline device. */
   const waitingPushes = new Set<Entry>()
   const listeners = new Set<(entry: Entry) => void>()
+  /** Entries that are no longer listed. */
+  const past = countStates([])
+  let campaign: Entry[] = []
   let fetching = false
   let stopped = false
   /** Queue numbers whose outcome must be fetched. */
@@ -53,6 +66,9 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
     on('lane.held', ({ lane, reason, forMs }) => {
       const held = entries.filter(({ brand, channel }) => `${brand}/${channel}` === lane)
       noteDelay(held, `the operator does not answer (${reason})`, forMs)
+    }),
+    on('server.listening', ({ side }) => {
+      if (side === 'platform') recheck()
     }),
     phones.onChange(() => waitingPushes.forEach(updatePush)),
   ]
@@ -92,6 +108,16 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
         signal.removeEventListener('abort', aborted)
       })
     },
+    counts: () =>
+      countStates(
+        entries.map(({ state }) => state),
+        past,
+      ),
+    campaign: () => countStates(campaign.map(({ state }) => state)),
+    forgetCampaign() {
+      campaign = []
+    },
+    recheck,
     stop() {
       stopped = true
       for (const end of unsubscribe) end()
@@ -100,6 +126,7 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
 
   function add(entry: Entry, seq: number | undefined): Entry {
     entries.push(entry)
+    if (entry.campaign) campaign.push(entry)
     for (const old of entries.splice(0, entries.length - mostEntries)) forget(old)
     if (seq !== undefined) {
       entry.seq = seq
@@ -116,6 +143,7 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
 
   function forget(entry: Entry): void {
     const { seq, ref } = entry
+    past[entry.state]++
     waitingPushes.delete(entry)
     if (seq !== undefined) {
       bySeq.delete(seq)
@@ -129,6 +157,11 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
   function requestOutcome(entry: Entry, settledAt: number): void {
     entry.ms = Math.max(0, settledAt - entry.at)
     due.add(entry.seq as number)
+    if (!fetching) void fetchOutcomes()
+  }
+
+  function recheck(): void {
+    for (const { state, seq } of entries) if (state === 'waiting' && seq !== undefined) due.add(seq)
     if (!fetching) void fetchOutcomes()
   }
 
@@ -193,8 +226,17 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
   }
 }
 
+const none = { waiting: 0, arrived: 0, kept: 0, replaced: 0, refused: 0, failed: 0, cancelled: 0, unreadable: 0 }
+
+function countStates(states: readonly State[], before: Counts = none): Record<State, number> {
+  const counts = { ...before }
+  for (const state of states) counts[state]++
+  return counts
+}
+
 /** The state of a settled message. `expired` means that the platform gave up sending it. */
 function stateOf({ category, reason }: KnownOutcome): State {
   if (category === 'successful') return 'arrived'
+  if (reason === 'cancelled') return 'cancelled'
   return reason === 'expired' ? 'failed' : 'refused'
 }

@@ -22,7 +22,7 @@ export function printWelcome(version: string): void {
 export function printAddresses(page: string, { operator, platform }: Servers): void {
   const row = (name: string, text: string, note: string): void =>
     print(`  ${paint('bold', name.padEnd(10))}${text}${note && `  ${paint('dim', note)}`}`)
-  row('Page', paint('cyan', page), 'open it: notifications appear in the inbox and on the phones')
+  row('Page', paint('cyan', page), 'open it: the way of each message, live, and buttons that break it')
   row('Platform', platform.url, 'accepts activities and calls the operator')
   row('Operator', operator.url, 'the operator API and the inbox')
   print()
@@ -40,7 +40,7 @@ export function printEvents(journal: Journal, phones: Phones): () => void {
   const unsubscribe = [
     journal.onChange((entry) => {
       const again = printed.has(entry.key)
-      if (entry.state === 'waiting' || (again && printed.get(entry.key) === entry.where)) return
+      if (entry.state === 'waiting' || entry.campaign || (again && printed.get(entry.key) === entry.where)) return
       printed.set(entry.key, entry.where)
       print(lineOf(entry, again))
     }),
@@ -84,11 +84,13 @@ const marks = {
   replaced: paint('yellow', '–'),
   refused: paint('red', '✕'),
   failed: paint('red', '✕'),
+  cancelled: paint('yellow', '–'),
   unreadable: paint('red', '✕'),
 } as const
 
 function outcome({ channel, state, at, ms, note, where = '' }: Entry, again: boolean): string {
-  if (state === 'refused' || state === 'failed') return paint('red', `${state}: ${note ?? 'no reason'}`)
+  if (state === 'refused' || state === 'failed' || state === 'cancelled')
+    return paint('red', `${state}: ${note ?? 'no reason'}`)
   const took = paint('dim', again ? `after ${seconds(Date.now() - at)}` : `${ms ?? 0} ms`)
   return `${channel === 'push' ? where : 'in the inbox'}  ${took}`
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createFiles } from '../../sides/console/files.ts'
 
 export interface PageFile {
   readonly bytes: Uint8Array
@@ -14,14 +15,16 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self' http://127.0.0.1:* http://localhost:*; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+export const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' http://127.0.0.1:* http://localhost:*; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; frame-src 'self'"
 
 /** Reads the files of the page and the widget that it shows, by URL path. */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   const files = new Map<string, PageFile>()
   await addFolder(fileURLToPath(new URL('./page/', import.meta.url)), '/')
   add('/bellwire/inbox-element.js', await readWidget())
+  for (const [name, { bytes, type }] of Object.entries(await createFiles().read()))
+    files.set(`/console/files/${name}`, { bytes, headers: { 'content-type': type, 'content-encoding': 'gzip' } })
   return files
 
   async function addFolder(folder: string, urlPath: string): Promise<void> {

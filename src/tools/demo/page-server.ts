@@ -3,13 +3,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { judgeHost, judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
+import { createFiles } from '../../sides/console/files.ts'
+import { documentOf } from '../../sides/console/layout.ts'
+import { createLivePages } from '../../sides/console/live.ts'
+import { createActs } from './acts.ts'
 import { brands, findPerson } from './cast.ts'
 import type { Clients } from './clients.ts'
 import type { Journal } from './journal.ts'
 import { followEvents, phoneState } from './page-events.ts'
-import { readPageFiles } from './page-files.ts'
+import { policy, readPageFiles } from './page-files.ts'
 import type { Phone, Phones } from './phones.ts'
 import type { Channel, Records } from './records.ts'
+import type { DemoSide, Servers } from './servers.ts'
+import { composeWay, pageOf, type Scene } from './way.ts'
 
 export interface PageServer {
   readonly url: string
@@ -19,7 +25,7 @@ export interface PageServer {
 }
 
 export interface Backend {
-  readonly operator: string
+  readonly servers: Servers
   readonly clients: Clients
   readonly journal: Journal
   readonly records: Records
@@ -29,7 +35,9 @@ export interface Backend {
 /** Starts the operators' web server: the page, and a small backend with the signed-in user. Port 0 selects a free port. */
 export async function startPageServer(port: number): Promise<PageServer> {
   const files = await readPageFiles()
-  let backend: Backend | undefined
+  const versions = await createFiles().versions()
+  const live = createLivePages()
+  let scene: (Backend & Scene) | undefined
   /** Identifies this run of the demo, so that an open page detects a restart. */
   const run = randomUUID()
   const server = createServer(
@@ -47,29 +55,49 @@ export async function startPageServer(port: number): Promise<PageServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     connect(demo) {
-      backend = demo
+      scene = { ...demo, acts: createActs(demo) }
     },
     async close() {
+      live.stop()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (request.url ?? '/').split('?', 1)[0] as string
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://demo')
     const isFile = !path.startsWith('/demo/')
     const port = request.socket.localPort as number
     // A link on another site may lead to the page. The other requests come from the page itself.
-    const refusal = isFile ? judgeHost(request.headers.host, port) : judgeLocalRequest(request)
+    const refusal = isFile ? judgeHost(request.headers.host, port) : judgeLocalRequest(withFormType(request))
     if (refusal) return json(response, refusal.status, { error: refusal.error })
+    if (path === '/' && scene) return sendPage(await composeWay(scene), response)
     if (isFile) return sendFile(path, response)
-    if (!backend) return json(response, 503, { error: 'the demo is starting' })
-    const { operator, clients, journal, records, phones } = backend
+    if (!scene) return json(response, 503, { error: 'the demo is starting' })
+    const { servers, acts, clients, journal, records, phones } = scene
     switch (`${request.method} ${path}`) {
       case 'GET /demo/cast':
-        return json(response, 200, { run, brands, operator })
+        return json(response, 200, { run, brands, operator: servers.operator.url })
       case 'GET /demo/events':
         return followEvents(journal, phones, response)
+      case 'GET /demo/way': {
+        const shown = scene
+        return live.add(response, { 'cache-control': 'no-store' }, () => composeWay(shown))
+      }
+      case 'POST /demo/act': {
+        const id = new URLSearchParams(await readText(request)).get('act')
+        const act = acts.find((each) => each.id === id)
+        if (!act) throw new BadRequest(`there is no act ${id}`)
+        await act.press()
+        if (request.headers['hx-request'] === undefined) return redirect(response, '/')
+        response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
+        response.end(await composeWay(scene))
+        return
+      }
+      case 'GET /demo/console':
+        return openConsole(servers[readSide(searchParams)], searchParams.get('to') ?? '', request, response)
+      case 'GET /demo/docs':
+        return redirect(response, `${servers[readSide(searchParams)].url}/docs`)
       case 'POST /demo/token': {
         const { brand, person } = readPerson(await readObject(request))
         return json(response, 200, await clients.subscriberToken(brand.id, person.id))
@@ -89,8 +117,17 @@ export async function startPageServer(port: number): Promise<PageServer> {
     }
   }
 
+  function sendPage(part: string, response: ServerResponse): void {
+    response.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'cache-control': 'no-store',
+    })
+    response.end(documentOf({ title: 'The way of a message', side: 'demo', base: '/console', versions }, pageOf(part)))
+  }
+
   function sendFile(path: string, response: ServerResponse): void {
-    const file = files.get(path === '/' ? '/index.html' : path)
+    const file = files.get(path === '/' || path === '/site' ? '/index.html' : path)
     if (!file) {
       json(response, 404, { error: `there is nothing at ${path}` })
       return
@@ -104,14 +141,52 @@ class BadRequest extends Error {}
 type RequestBody = Readonly<Record<string, unknown>>
 
 async function readObject(request: IncomingMessage): Promise<RequestBody> {
+  const value: unknown = JSON.parse(await readText(request))
+  if (typeof value !== 'object' || value === null) throw new BadRequest('the body must be a JSON object')
+  return value as RequestBody
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of request.setEncoding('utf8')) {
     text += chunk
     if (text.length > 10_000) throw new BadRequest('the body is too long')
   }
-  const value: unknown = JSON.parse(text)
-  if (typeof value !== 'object' || value === null) throw new BadRequest('the body must be a JSON object')
-  return value as RequestBody
+  return text
+}
+
+/** A form has its own content type. Browsers send Origin with it, so another site cannot send it. */
+function withFormType(request: IncomingMessage): Parameters<typeof judgeLocalRequest>[0] {
+  const { method = 'GET', headers, socket, url } = request
+  const isForm = url === '/demo/act' && headers.origin !== undefined
+  return { method, socket, headers: isForm ? { ...headers, 'content-type': 'application/json' } : headers }
+}
+
+function readSide(parameters: URLSearchParams): 'operator' | 'platform' {
+  return parameters.get('side') === 'operator' ? 'operator' : 'platform'
+}
+
+/** Signs the reader in, and leads to the console. The ports of a host share their cookies. */
+async function openConsole(
+  { url, adminKey: key }: DemoSide,
+  to: string,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const signedIn = await fetch(`${url}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: url, 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ key }).toString(),
+  })
+  response.setHeader('set-cookie', signedIn.headers.getSetCookie())
+  const here = new URL(url)
+  here.hostname = new URL(`http://${headers.host}`).hostname
+  redirect(response, `${here.origin}/console${to.startsWith('/') ? to : ''}`)
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(303, { location }).end()
 }
 
 function readPerson({ brand, user_id: user }: RequestBody): NonNullable<ReturnType<typeof findPerson>> {

@@ -9,20 +9,27 @@ export interface Sample {
   readonly person: Person
   readonly words: Words
   readonly record: object
+  /** The message is of the campaign. */
+  readonly campaign?: true
 }
 
 export interface Records {
   next(channel: Channel, brand: Brand, person: Person): Sample
+  /** A push of the campaign. */
+  campaign(brand: Brand, person: Person): Sample
   /** Two on-site messages and one push for each user. */
   first(): readonly Sample[]
 }
+
+/** The activity_id of the campaign. */
+export const campaignId = 303
 
 /** Makes records with unique ids. @param page URL of the page, which has the images */
 export function createRecords(page: string): Records {
   let id = Date.now() * 1000
   const turns = new Map<string, number>()
 
-  function next(channel: Channel, brand: Brand, person: Person): Sample {
+  function next(channel: Channel, brand: Brand, person: Person, campaign?: true): Sample {
     const choice = channel === 'site' ? onSite : pushes
     const key = `${channel}/${brand.id}/${person.id}`
     // Each user begins with another text, so that a page shows different ones.
@@ -35,7 +42,7 @@ export function createRecords(page: string): Records {
         id,
         brand_id: Number(brand.id),
         user_id: person.id,
-        activity_id: channel === 'site' ? 301 : 302,
+        activity_id: campaign ? campaignId : channel === 'site' ? 301 : 302,
         action_group_id: 41,
         trigger_hash: id.toString(16),
         action_id: channel === 'site' ? 77 : 78,
@@ -43,14 +50,15 @@ export function createRecords(page: string): Records {
       title: words.title,
       body: words.body,
       image_url: `${page}/art/${words.art}.svg`,
-      url: `${page}/#${brand.id}/${person.id}`,
+      url: `${page}/site#${brand.id}/${person.id}`,
       data: { demo: 'yes' },
     }
-    return { channel, brand, person, words, record }
+    return { channel, brand, person, words, record, ...(campaign && { campaign }) }
   }
 
   return {
     next,
+    campaign: (brand, person) => next('push', brand, person, true),
     first() {
       const users = brands.flatMap((brand) => brand.users.map((person) => ({ brand, person })))
       const site = [...users, ...users].map(({ brand, person }) => next('site', brand, person))

@@ -1,28 +1,40 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { listen } from '../../base/http/http.ts'
-import { chain } from '../../base/http/mount.ts'
-import { createOperator } from '../../sides/operator/create-operator.ts'
-import { createPlatform } from '../../sides/platform/create-platform.ts'
-import type { AttributeSource } from '../../subjects/attributes/attribute-source.ts'
-import { operatorApi } from '../../subjects/providers/operator-api.ts'
 import type { StandIns } from '../stand-ins/all.ts'
-import { brands, hasExcludedThemselves } from './cast.ts'
+import { brands } from './cast.ts'
 import { startPushServices } from './push-services.ts'
+import { createSideProcess, type SideProcess } from './side-process.ts'
+import { startWire, type Wire } from './wire.ts'
+
+export interface DemoSide {
+  readonly url: string
+  /** A key with all scopes that the demo and its reader need. */
+  readonly adminKey: string
+  readonly process: SideProcess
+}
 
 export interface Servers {
-  readonly operator: { readonly url: string; readonly adminKey: string }
-  readonly platform: { readonly url: string; readonly adminKey: string }
+  readonly operator: DemoSide
+  readonly platform: DemoSide
+  /** The network between both. */
+  readonly wire: Wire
   /** The stand-ins of the push services. */
   readonly standIns: StandIns
+  /** Writes the operator's list of users, with these users excluded. */
+  writeUsers(excluded: ReadonlySet<string>): Promise<void>
   stop(): Promise<void>
 }
 
+/** A message is sent again after at most this time, so that a person sees it. */
+const retry = { first: '500ms', most: '3s' }
+
 /**
- * Starts an operator and a platform as in production: each has its own store and port, and they share only API keys. They talk
- * over HTTP. The push services of the operator are stand-ins.
+ * Starts an operator and a platform as in production: two processes of the command `bellwire`, each with its own store and port.
+ * They share only API keys, and talk over HTTP. The push services of the operator are stand-ins.
  *
  * @param origins the origins of the operators' pages
  */
@@ -32,60 +44,62 @@ export async function startServers(origins: readonly string[]): Promise<Servers>
   const stop = async (): Promise<void> => {
     while (undo.length > 0) await undo.pop()?.()
   }
+  const users = join(folder, 'users.csv')
+  const writeUsers = (excluded: ReadonlySet<string>): Promise<void> => writeFile(users, usersFile(excluded))
   try {
-    const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [id] }))
-    const admin = {
-      name: 'demo',
-      key: key(),
-      scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes', 'tokens'] as const,
-    }
-    const { standIns, services, judgeDevice } = await startPushServices()
+    const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [Number(id)] }))
+    const [operatorKey, platformKey] = [key(), key()]
+    const scopes = ['counts', 'read', 'decide', 'people']
+    const [operatorPort = 0, platformPort = 0] = await findFreePorts(2)
+    const { standIns, services } = await startPushServices()
     undo.push(() => standIns.close())
-    const operator = createOperator({
-      store: `sqlite:${join(folder, 'operator.db')}`,
-      keys: apiKeys,
-      adminKeys: [admin],
-      push: { devices: { source: 'registry', services } },
-      judgeDevice,
-      site: 'inbox',
-      attributes: selfExclusion,
-      app: { secrets: [key()], origins },
-    })
-    undo.push(() => operator.stop(2_000))
-    await operator.start()
-    const operatorHttp = await listen('operator', chain(operator.handler, operator.admin.handler))
-    undo.push(() => operatorHttp.close(500))
-
-    const crm = { name: 'demo', key: key(), scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] as const }
-    const platform = createPlatform({
-      store: `sqlite:${join(folder, 'platform.db')}`,
-      keys: [crm],
-      lanes: apiKeys.flatMap(({ key: apiKey, brands: [brand = ''] }) => [
-        {
-          brand,
-          channel: 'push',
-          mode: 'batch',
-          max: 100,
-          spanMs: 250,
-          provider: operatorApi({ url: operatorHttp.url, apiKey }),
-        },
-        {
-          brand,
-          channel: 'site',
-          mode: 'single',
-          provider: operatorApi({ url: operatorHttp.url, apiKey }),
-        },
-      ]),
-    })
-    undo.push(() => platform.stop(2_000))
-    await platform.start()
-    const platformHttp = await listen('platform', chain(platform.handler, platform.admin.handler))
-    undo.push(() => platformHttp.close(500))
-
+    const operatorUrl = `http://127.0.0.1:${operatorPort}`
+    const wire = await startWire(operatorUrl)
+    undo.push(() => wire.close())
+    const config = {
+      operator: {
+        port: operatorPort,
+        store: `sqlite:${join(folder, 'operator.db')}`,
+        stop_within: '2s',
+        keys: apiKeys,
+        admin_keys: [{ name: 'demo', key: operatorKey, scopes: [...scopes, 'tokens'] }],
+        push: { devices: { source: 'registry', services } },
+        site: { provider: 'inbox' },
+        // In production, this would be a query of the operator's user database.
+        attributes: [{ file: users }],
+        app: { secrets: [key()], origins },
+      },
+      platform: {
+        port: platformPort,
+        store: `sqlite:${join(folder, 'platform.db')}`,
+        stop_within: '2s',
+        keys: [{ name: 'demo', key: platformKey, scopes: [...scopes, 'enqueue'] }],
+        lanes: apiKeys.flatMap(({ key: apiKey, brands: [brand] }) => {
+          const to = { provider: 'operator-api', url: wire.url, api_key: apiKey }
+          return [
+            { brand, channel: 'push', mode: 'batch', max: 100, span: '250ms', per_second: 5, retry, to },
+            { brand, channel: 'site', mode: 'single', retry, to },
+          ]
+        }),
+      },
+    }
+    const file = join(folder, 'bellwire.yaml')
+    // JSON is YAML.
+    await Promise.all([writeFile(file, JSON.stringify(config), { mode: 0o600 }), writeUsers(excludedAtFirst)])
+    const [operator, platform] = await Promise.all(
+      (['operator', 'platform'] as const).map(async (side) => {
+        const process = createSideProcess(side, file)
+        undo.push(() => process.stop('SIGTERM'))
+        await process.start()
+        return process
+      }),
+    )
     return {
-      operator: { url: operatorHttp.url, adminKey: admin.key },
-      platform: { url: platformHttp.url, adminKey: crm.key },
+      operator: { url: operatorUrl, adminKey: operatorKey, process: operator as SideProcess },
+      platform: { url: `http://127.0.0.1:${platformPort}`, adminKey: platformKey, process: platform as SideProcess },
+      wire,
       standIns,
+      writeUsers,
       stop,
     }
   } catch (error) {
@@ -94,13 +108,33 @@ export async function startServers(origins: readonly string[]): Promise<Servers>
   }
 }
 
-/** In production, this would be a query of the operator's user database. */
-const selfExclusion: AttributeSource = {
-  name: 'demo',
-  fields: ['excluded'],
-  async among(brand, userIds) {
-    return new Map([['excluded', new Set(userIds.filter((user) => hasExcludedThemselves(brand, user)))]])
-  },
+/** The users who have excluded themselves, as BRAND/USER. */
+export const excludedAtFirst: ReadonlySet<string> = new Set(
+  brands.flatMap(({ id, users }) => users.filter(({ excluded }) => excluded).map((user) => `${id}/${user.id}`)),
+)
+
+function usersFile(excluded: ReadonlySet<string>): string {
+  const lines = brands.flatMap(({ id, users }) =>
+    users.map((user) => `${id},${user.id},${excluded.has(`${id}/${user.id}`)}`),
+  )
+  return ['brand,user_id,excluded', ...lines, ''].join('\n')
+}
+
+async function findFreePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      return server
+    }),
+  )
+  return Promise.all(
+    servers.map(async (server) => {
+      const { port } = server.address() as AddressInfo
+      await new Promise((resolve) => server.close(resolve))
+      return port
+    }),
+  )
 }
 
 function key(): string {

@@ -2,13 +2,14 @@
 
 import { createInbox } from '/bellwire/inbox-element.js'
 import { ask, followDemo, Refused } from '/demo.js'
-import { createJournal } from '/journal.js'
 import { createPhones } from '/phones.js'
 import { createSentNote } from '/sent.js'
 import { showToast } from '/toast.js'
 
+// Beside the way of the messages, only the phone and the inbox are shown.
+if (window.top !== window) document.documentElement.classList.add('beside')
+
 const $ = (id) => document.getElementById(id)
-const journal = createJournal()
 const phones = createPhones({ onSwitch: (id, online) => change('/demo/phone', { id, online }) })
 const sentNote = createSentNote($('send-note'))
 
@@ -32,7 +33,6 @@ $('send-push').addEventListener('click', () => void send($('send-push'), 'push')
 void followDemo({
   onConnect(cast) {
     connected = true
-    journal.clear()
     if (cast.run !== demo?.run) startRun(cast)
     showState()
   },
@@ -42,7 +42,6 @@ void followDemo({
     showState()
   },
   onEntry(entry) {
-    journal.show(entry)
     phones.followMessage(entry)
     sentNote.follow(entry)
   },
