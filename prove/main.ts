@@ -18,6 +18,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 const chosen = values.all ? proofs : positionals.map(findProof)
 if (chosen.length === 0) printList()
 for (const proof of chosen) await printProof(proof)
+// A failed proof may have left servers of this process open.
+if (process.exitCode) process.exit()
 
 function printList(): void {
   console.log('npm run prove -- NAME [--small]\n')

@@ -38,6 +38,7 @@ const allowedImports: Record<string, readonly string[]> = {
   settings: ['providers', 'attributes', 'devices:types', 'http', 'runtime', 'contract'],
   'stand-ins': ['http', 'runtime', 'contract'],
   checker: ['runtime', 'contract'],
+  alerts: ['settings', 'http-client', 'queue:types', 'store', 'runtime'],
   delivery: ['people', 'providers', 'devices', 'inbox', 'attributes', 'store', 'http', 'runtime', 'contract'],
   reconcile: ['people', 'audit', 'http-client', 'attributes:types', 'store', 'http', 'runtime', 'contract'],
   admin: [
@@ -59,6 +60,7 @@ const allowedImports: Record<string, readonly string[]> = {
   ],
   console: ['admin', 'http', 'runtime', 'contract'],
   operator: [
+    'alerts',
     'people',
     'audit',
     'settings',
@@ -78,6 +80,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   platform: [
+    'alerts',
     'people',
     'audit',
     'settings',
@@ -114,6 +117,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'contract',
   ],
   config: [
+    'alerts',
     'settings',
     'http-client:types',
     'brands',
@@ -132,6 +136,7 @@ const allowedImports: Record<string, readonly string[]> = {
   demo: ['console', 'admin:types', 'stand-ins', 'devices', 'providers', 'http', 'runtime', 'contract'],
   cli: [
     'audit',
+    'alerts:types',
     'settings',
     'delivery:types',
     'http-client',

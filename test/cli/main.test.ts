@@ -30,6 +30,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'init',
     'push',
     'completion',
+    'alerts',
   ]
   const [options, words] = await Promise.all([
     Promise.all(commands.map((command) => run(t, [command, '--help']))),

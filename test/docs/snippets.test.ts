@@ -144,6 +144,8 @@ const vapid = makeVapidKeys()
 
 const variables = {
   VAPID_PUBLIC_KEY: vapid.publicKey,
+  SMTP_PASSWORD: 'password',
+  SLACK_WEBHOOK: 'https://hooks.example/1',
   VAPID_PRIVATE_KEY: vapid.privateKey,
   OPERATOR_KEY: 'example-operator-key-1',
   PLATFORM_KEY: 'example-platform-key-1',

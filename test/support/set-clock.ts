@@ -8,11 +8,20 @@ export function setClock(t: TestContext, aheadMs: number): void {
   t.mock.method(clock, 'now', () => Date.now() + aheadMs)
 }
 
-/** Lets this much time pass at once, by every clock. */
+const passed = new WeakMap<TestContext, { ms: number }>()
+
+/** Lets this much time pass at once, by every clock. Several calls add up. */
 export function passTime(t: TestContext, ms: number): void {
+  const before = passed.get(t)
+  if (before) {
+    before.ms += ms
+    return
+  }
+  const ahead = { ms }
+  passed.set(t, ahead)
   for (const name of ['now', 'monotonic', 'steady'] as const) {
-    const before = clock[name]
-    t.mock.method(clock, name, () => before() + ms)
+    const read = clock[name]
+    t.mock.method(clock, name, () => read() + ahead.ms)
   }
 }
 

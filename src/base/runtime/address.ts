@@ -49,12 +49,12 @@ function percentDecode(text: string): string {
 /**
  * The host of an address that is called without TLS that verifies it. Undefined with such TLS, and for this machine.
  *
- * @param address an HTTP, AMQP, PostgreSQL or SQLite address, or `host:port`
+ * @param address an HTTP, AMQP, SMTP, PostgreSQL or SQLite address, or `host:port`
  * @example clearTextHost('http://db.example.com/') // 'db.example.com'
  * @example clearTextHost('http://127.0.0.1:7001') // undefined
  */
 export function clearTextHost(address: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
-  if (/^(https|amqps|sqlite):/i.test(address)) return undefined
+  if (/^(https|amqps|smtps|sqlite):/i.test(address)) return undefined
   const host = /^postgres(ql)?:/i.test(address)
     ? postgresHost(new URL(address), env)
     : URL.canParse(address) && /:\/\//.test(address)

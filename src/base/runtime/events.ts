@@ -93,6 +93,8 @@ export interface Events {
   /** The provider threw an error: a custom provider, or a bug in one of ours. */
   'provider.threw': { provider: string; error: string; stack: string }
   'provider.alert': { provider: string; error: string; remedy: string }
+  /** Alerts could not be sent to a person: they are sent again. */
+  'alerts.failed': { to: string; notices: number; error: string }
   'answer.warning': { provider: string; warning: string }
   // one push to one device; `device` is devices/identity.ts, never a token
   'device.sent': {

@@ -138,6 +138,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'provider.resumed': ['info', 'provider resumed'],
   'provider.threw': ['error', 'the provider threw an error: its messages will be sent again'],
   'provider.alert': ['error', 'provider needs attention'],
+  'alerts.failed': ['error', 'alerts could not be sent: they are sent again'],
   'answer.warning': ['warn', 'the answer contradicts the request'],
   'device.sent': ['debug', 'push sent to one device'],
   'device.dropped': ['info', 'device unlinked: its push service reported it dead'],

@@ -143,6 +143,7 @@ const tlsSetting = 'write tls: true'
 function tlsRemedy(address: string): string {
   if (/^http:/i.test(address)) return 'write https://…'
   if (/^amqp:/i.test(address)) return 'write amqps://…'
+  if (/^smtp:/i.test(address)) return 'write smtps://…'
   if (isUnverified(address)) return 'write sslmode=verify-full'
   return /^postgres/i.test(address) ? 'add ?sslmode=verify-full to the address' : tlsSetting
 }

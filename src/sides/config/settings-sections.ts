@@ -17,6 +17,7 @@ export const chapters: Readonly<Record<string, Readonly<Record<string, string>>>
       'Every address has these settings, beside it. See [Calls to other systems](running.md#calls-to-other-systems).',
     'Calls to other systems: authentication':
       'The variants of `auth`. `none` and `standard_webhooks` are for providers over HTTP.',
+    Alerts: 'Messages to a person when a trouble begins and when it ends. See [Alerts](monitoring.md#alerts).',
     Log: 'The log is written to standard output.',
     'Accepted risks':
       'An insecure configuration is refused unless its risk is listed. See [Refused configurations](running.md#refused-configurations).',

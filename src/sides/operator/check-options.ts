@@ -15,7 +15,13 @@ import {
 import type { Fault } from '../../base/runtime/problem.ts'
 import { brandFaults, keyFaults, pushFaults, retryFaults } from '../../subjects/settings/contradictions.ts'
 import { operator } from '../../subjects/settings/operator.ts'
-import { functionOption, pushOption, siteOption, suppressionOption } from '../../subjects/settings/option-checks.ts'
+import {
+  alertsOption,
+  functionOption,
+  pushOption,
+  siteOption,
+  suppressionOption,
+} from '../../subjects/settings/option-checks.ts'
 import type { OperatorOptions } from './options.ts'
 
 const { settings } = operator
@@ -52,6 +58,7 @@ const known: OptionsOf<OperatorOptions> = {
   keptMs: settings.keep,
   contentsKeptMs: settings.keep_contents,
   auditKeptMs: settings.keep_audit,
+  alerts: alertsOption,
   limits: settings.limits,
   testing: optional(object({ reconciliation: anything, bodyTimeoutMs: anything, appPerMinute: anything })),
 }

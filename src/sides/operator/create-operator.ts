@@ -9,6 +9,7 @@ import { atMost } from '../../base/runtime/within.ts'
 import { measureStores } from '../../base/store/measure-stores.ts'
 import { op } from '../../base/store/statement.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/endpoints.ts'
+import { alertsOf } from '../../subjects/alerts/options.ts'
 import { createAuditTrail } from '../../subjects/audit/trail.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
 import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjects/delivery/compose.ts'
@@ -238,6 +239,7 @@ async function composeOn(
   statuses?.start()
   metrics().allow('brand', allBrands)
   metrics().allow('kind', knownKinds(pushServices(options)))
+  const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store })
   const stopMetrics = measureStores('operator', [{ number: 0, database, queue }], options.store)
   onParts({ registry, recorder })
 
@@ -246,6 +248,7 @@ async function composeOn(
     admin: adminApp,
     async close(withinMs) {
       for (const stop of stopMetrics) stop()
+      await stopAlerts()
       await retention.stop()
       await atMost(withinMs, Promise.all([paths.push?.idle(), paths.site?.idle()]))
       await Promise.all([app.close(), adminApp.close()])

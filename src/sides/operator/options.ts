@@ -2,6 +2,7 @@ import type { AccessKey } from '../../base/http/access.ts'
 import type { BodyLimits } from '../../base/http/request-bodies.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import type { ContentMapping } from '../../contract/content.ts'
+import type { AlertsOptions } from '../../subjects/alerts/options.ts'
 import type { AttributeSource } from '../../subjects/attributes/attribute-source.ts'
 import type { AppOptions } from '../../subjects/delivery/app-api.ts'
 import type { PushOptions } from '../../subjects/delivery/compose.ts'
@@ -100,6 +101,8 @@ export interface OperatorOptions {
   readonly contentsKeptMs?: number
   /** Retention of the audit trail, in milliseconds; 730 days. */
   readonly auditKeptMs?: number
+  /** Tells a person of troubles: docs/monitoring.md. */
+  readonly alerts?: AlertsOptions
   readonly limits?: Partial<OperatorLimits>
   /** Limits that only a test changes. */
   readonly testing?: OperatorTesting

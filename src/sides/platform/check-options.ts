@@ -17,6 +17,7 @@ import { storeProblems } from '../../subjects/brands/store-problems.ts'
 import { brandFaults, keyFaults, laneFaults, pushFaults } from '../../subjects/settings/contradictions.ts'
 import {
   addressOptions,
+  alertsOption,
   functionOption,
   pushOption,
   siteOption,
@@ -97,6 +98,7 @@ const known: OptionsOf<PlatformOptions> = {
   keptMs: settings.keep,
   contentsKeptMs: settings.keep_contents,
   auditKeptMs: settings.keep_audit,
+  alerts: alertsOption,
   bodyBytes: settings.body,
   bodyBytesInFlight: settings.bodies,
   testing: optional(object({ bodyTimeoutMs: anything, statusWaitMs: anything })),

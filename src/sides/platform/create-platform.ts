@@ -15,6 +15,7 @@ import { atMost } from '../../base/runtime/within.ts'
 import { measureStores } from '../../base/store/measure-stores.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../../contract/endpoints.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
+import { alertsOf } from '../../subjects/alerts/options.ts'
 import { createAuditTrail } from '../../subjects/audit/trail.ts'
 import { checkAnyStore, storeStates } from '../../subjects/brands/store-states.ts'
 import { createConversions, forgetStatuses } from '../../subjects/conversions/conversions.ts'
@@ -215,6 +216,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   trail.start(options.auditKeptMs)
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds(pushServicesOf(options)))
+  const stopAlerts = alertsOf(options.alerts, { lanes: services.map(({ service }) => service), store: options.store })
   const unregisterMetrics = [
     ...measureStores(
       'platform',
@@ -235,6 +237,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     admin: adminApp,
     async close(withinMs) {
       for (const unregister of unregisterMetrics) unregister()
+      await stopAlerts()
       await Promise.all([...retentions, ...reconcilers].map((loop) => loop.stop()))
       await Promise.all([
         links.stop(withinMs),

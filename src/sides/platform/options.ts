@@ -2,6 +2,7 @@ import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import type { ContentMapping } from '../../contract/content.ts'
+import type { AlertsOptions } from '../../subjects/alerts/options.ts'
 import type { StoreOptions } from '../../subjects/brands/configured-stores.ts'
 import type { PolledOperator } from '../../subjects/conversions/poller.ts'
 import type { AppOptions } from '../../subjects/delivery/app-api.ts'
@@ -128,6 +129,8 @@ export interface PlatformOptions {
   readonly contentsKeptMs?: number
   /** How long the audit trail is kept, in milliseconds. Default: 730 days. */
   readonly auditKeptMs?: number
+  /** Tells a person of troubles: docs/monitoring.md. */
+  readonly alerts?: AlertsOptions
   /** The largest body of a JSON request, in bytes. NDJSON streams have no limit. Default: 16 MiB. */
   readonly bodyBytes?: number
   /** The memory for all request bodies together, in bytes. Default: 256 MiB. */

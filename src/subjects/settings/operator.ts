@@ -2,6 +2,7 @@
 
 import { brand, duration, integer, key, size, store, text } from '../../base/runtime/kinds.ts'
 import { group, list, rows } from '../../base/runtime/setting.ts'
+import { alerts } from './alerts.ts'
 import { attributeSettings } from './attributes.ts'
 import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
 import { publish } from './device-channels.ts'
@@ -71,6 +72,7 @@ export const operator = group(
       option: 'contentsKeptMs',
     }),
     keep_audit: keepAudit,
+    alerts,
     limits: group('Work in progress', {
       body: size({ section: 'Request bodies', help: 'The largest request body.', default: '16MiB' }),
       ...requestBodies,

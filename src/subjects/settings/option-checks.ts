@@ -12,6 +12,7 @@ import {
 } from '../../base/runtime/check-options.ts'
 import { kind, text } from '../../base/runtime/kinds.ts'
 import { addressSettings } from './address.ts'
+import { alerts } from './alerts.ts'
 import { attributeSettings } from './attributes.ts'
 import { devices } from './devices.ts'
 
@@ -22,6 +23,10 @@ export const addressOptions: Readonly<Record<string, Option>> = {
   clientCertificate: text({ help: '', optional: true }),
   clientKey: text({ help: '', optional: true, secret: true }),
 }
+
+const { to: _to, ...limitsOfAlerts } = alerts.settings
+const sender = custom('a sender, such as alertWebhook({ … })', 'send')
+export const alertsOption = optional(object({ ...byOption(limitsOfAlerts), to: list(sender, { minItems: 1 }) }))
 
 const share = kind('a number from 0 to 1', Number, {
   asOption: { fits: (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1 },

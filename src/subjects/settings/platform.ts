@@ -15,6 +15,7 @@ import {
 } from '../../base/runtime/kinds.ts'
 import { group, list, rows, variants } from '../../base/runtime/setting.ts'
 import { addressSettings } from './address.ts'
+import { alerts } from './alerts.ts'
 import { own } from './delivery.ts'
 import { deviceLinks } from './device-channels.ts'
 import { devicesPerUser } from './device-limits.ts'
@@ -144,6 +145,7 @@ export const platform = group(
       option: 'contentsKeptMs',
     }),
     keep_audit: keepAudit,
+    alerts,
   },
   { optional: true },
 )

@@ -39,6 +39,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ['cancel', 'cancel waiting messages by filter, with a preview', () => import('./cancel.ts')],
   ['devices', 'import, list and restore the devices of an operator', () => import('./devices.ts')],
   ['doctor', 'check the configuration and all that it names, and suggest fixes', () => import('./doctor.ts')],
+  ['alerts', 'send a test alert to each receiver', () => import('./alerts.ts')],
   ['removals', 'show whether the removal of dead devices has stopped, and resume it', () => import('./removals.ts')],
   [
     'stand-ins',

@@ -11,6 +11,7 @@ import type { OperatorOptions } from '../../operator/options.ts'
 import type { LaneOptions, OwnDeliveryOptions, PlatformOptions } from '../../platform/options.ts'
 import { loadProvider } from '../module.ts'
 import type { OperatorConfig, PlatformConfig } from '../table.ts'
+import { alertSenders } from './alerts.ts'
 import { attributeOptions } from './attributes.ts'
 import { linkChannel, publishOptions } from './device-channels.ts'
 import { intakeChannel } from './intake.ts'
@@ -22,7 +23,7 @@ import { statusOptions } from './statuses.ts'
 import { suppressionOptions } from './suppression.ts'
 
 export async function operatorOptions(config: OperatorConfig): Promise<OperatorOptions> {
-  const { push, site, attributes, suppression, publish, status, content, ...options } = withoutServer(config)
+  const { push, site, attributes, suppression, publish, status, content, alerts, ...options } = withoutServer(config)
   return {
     ...options,
     ...publicUrlOf(config),
@@ -35,11 +36,12 @@ export async function operatorOptions(config: OperatorConfig): Promise<OperatorO
       publish.map((each, i) => publishOptions(each, `operator.publish[${i}]`, config.app?.origins[0])),
     ),
     ...(status && { status: await statusOptions(status) }),
+    ...(alerts && { alerts: { ...alerts, to: await alertSenders(alerts, 'operator') } }),
   }
 }
 
 export async function platformOptions(config: PlatformConfig): Promise<PlatformOptions> {
-  const { own, lanes, reconciliation, intake, deviceLinks, ...options } = withoutServer(config)
+  const { own, lanes, reconciliation, intake, deviceLinks, alerts, ...options } = withoutServer(config)
   return {
     ...options,
     ...publicUrlOf(config),
@@ -49,6 +51,7 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     reconciliation: await Promise.all(reconciliation.map(reconciliationOptions)),
     intake: intake.map(intakeChannel),
     deviceLinks: deviceLinks.map(linkChannel),
+    ...(alerts && { alerts: { ...alerts, to: await alertSenders(alerts, 'platform') } }),
   }
 }
 

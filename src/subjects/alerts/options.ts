@@ -1,0 +1,26 @@
+import type { LaneState } from '../../base/queue/queue.ts'
+import { defaultsOf } from '../../base/runtime/setting.ts'
+import { readDiskFree } from '../../base/store/disk-free.ts'
+import { alerts as settings } from '../settings/alerts.ts'
+import { type AlertOptions, createAlerts } from './alerts.ts'
+import { createTroubles, type TroubleLimits } from './troubles.ts'
+
+/** Alerts of a side. The limits have defaults: docs/settings.md. */
+export type AlertsOptions = Pick<AlertOptions, 'to'> & Partial<AlertOptions & TroubleLimits>
+
+interface Parts {
+  readonly lanes: readonly { state(): Promise<LaneState> }[]
+  /** The address of the first store. */
+  readonly store: string
+}
+
+const defaults = defaultsOf(settings.settings)
+
+/** Starts the alerts of a side, if they are configured. @returns a function that stops them */
+export function alertsOf(options: AlertsOptions | undefined, { lanes, store }: Parts): () => Promise<void> {
+  if (!options) return async () => {}
+  const given = { ...defaults, ...options }
+  const alerts = createAlerts(createTroubles({ lanes, diskFree: () => readDiskFree(store) }, given), given)
+  alerts.start()
+  return () => alerts.stop()
+}

@@ -1,0 +1,258 @@
+// Alerts, which arrive at a real web server and a real mail server.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { SMTPServer } from 'smtp-server'
+import { emit } from '../../src/base/runtime/events.ts'
+import { type AlertSender, createAlerts, type Notice } from '../../src/subjects/alerts/alerts.ts'
+import { alertMail } from '../../src/subjects/alerts/senders/mail.ts'
+import { alertWebhook } from '../../src/subjects/alerts/senders/webhook.ts'
+import { createTroubles, type Trouble, type TroubleSources } from '../../src/subjects/alerts/troubles.ts'
+import { run } from '../cli/bellwire.ts'
+import { passTime } from '../support/set-clock.ts'
+import { startPlatform, temporary } from '../support/sides.ts'
+import { event } from '../support/wait.ts'
+
+const minute = 60_000
+const limits = { oldestMs: 15 * minute, failedPerHour: 2, diskFreeBytes: 1_000 }
+
+const trouble = (name: string, over: Partial<Trouble> = {}): Trouble => ({
+  name,
+  says: 'it <is> away',
+  remedy: 'look at it: bellwire doctor',
+  since: Date.now(),
+  urgent: false,
+  ...over,
+})
+
+/** Alerts about the troubles in `current`, and their notices: 'a', or '-a' when it has ended. */
+function watched(t: TestContext) {
+  const current: Trouble[] = []
+  const sent: string[][] = []
+  const sender: AlertSender = {
+    name: 'witness',
+    send: async (notices) =>
+      void sent.push(notices.map(({ name, endedAt }) => (endedAt === undefined ? name : `-${name}`))),
+    close: async () => {},
+  }
+  const alerts = createAlerts({ current: async () => current, stop() {} }, { to: [sender], afterMs: 5 * minute })
+  t.after(() => alerts.stop())
+  const after = async (minutes: number, ...troubles: readonly Trouble[]): Promise<void> => {
+    passTime(t, minutes * minute)
+    current.splice(0, current.length, ...troubles)
+    await alerts.check()
+  }
+  return { after, sent, sender }
+}
+
+test('a trouble is reported once when it has lasted, and once when it has ended; urgent ones at once', async (t) => {
+  const { after, sent } = watched(t)
+  const [lane, key] = [trouble('lane'), trouble('key', { urgent: true })]
+  await after(1, lane, key)
+  await after(1, lane, key)
+  assert.deepEqual(sent, [['key']])
+  await after(4, lane, key)
+  await after(10, lane, key)
+  assert.deepEqual(sent, [['key'], ['lane']])
+  await after(2)
+  await after(2)
+  assert.deepEqual(sent, [['key'], ['lane'], ['-key', '-lane']])
+})
+
+test('a trouble that comes back within a minute has not ended, and a short one is never reported', async (t) => {
+  const { after, sent } = watched(t)
+  const [lane, short] = [trouble('lane', { urgent: true }), trouble('short')]
+  await after(0, lane, short)
+  await after(0.5)
+  await after(0.4, lane)
+  await after(10, lane)
+  assert.deepEqual(sent, [['lane']])
+})
+
+test('a receiver that is away gets all notices when it is back', async (t) => {
+  const { after, sent, sender } = watched(t)
+  const { send } = sender
+  const failed = event('alerts.failed')
+  Object.assign(sender, { send: async () => Promise.reject(new Error('away')) })
+  await after(0, trouble('lane', { urgent: true }))
+  assert.equal((await failed).error, 'away')
+  await after(2)
+  Object.assign(sender, { send })
+  await after(1)
+  assert.deepEqual(sent, [['lane', '-lane']])
+})
+
+test('each event begins its trouble, with a command as remedy, and its counterpart ends it', async (t) => {
+  const troubles = createTroubles({ lanes: [], diskFree: async () => undefined }, limits)
+  t.after(() => troubles.stop())
+  const names = async (): Promise<string[]> => (await troubles.current()).map(({ name }) => name)
+  emit('store.lost', { store: 's', error: 'disk full' })
+  emit('provider.alert', { provider: 'fcm', error: 'wrong key', remedy: 'the credential' })
+  emit('provider.paused', { provider: 'fcm', reason: 'away', forMs: 1 })
+  emit('provider.paused', { provider: 'web-push', counterpart: 'push.example', reason: 'away', forMs: 1 })
+  emit('removals.stopped', { service: 'fcm', removals: 9, sends: 10 })
+  emit('consumer.lost', { consumer: 'amqp links', error: 'refused', inMs: 1 })
+  emit('consumer.held', { consumer: 'amqp links', messages: 1, error: 'full', inMs: 1 })
+  const run = { brand: '1', field: 'excluded', run: '7', state: 'done', ids: 1, ms: 1, high: 0, low: 0 }
+  emit('run.ended', { ...run, critical: 2 })
+  assert.deepEqual(await names(), [
+    'store s stores nothing',
+    'fcm refuses us',
+    'fcm is paused',
+    'web-push for push.example is paused',
+    'removals of fcm have stopped',
+    'amqp links is not consumed',
+    'amqp links cannot be stored',
+    'the lists of brand 1 differ in excluded',
+  ])
+  for (const { remedy } of await troubles.current()) assert.match(remedy, /bellwire |by itself/)
+  emit('store.back', { store: 's', downMs: 1 })
+  emit('provider.resumed', { provider: 'fcm' })
+  emit('provider.resumed', { provider: 'web-push', counterpart: 'push.example' })
+  emit('removals.confirmed', { service: 'fcm', by: 'office' })
+  emit('consumer.back', { consumer: 'amqp links' })
+  emit('consumer.released', { consumer: 'amqp links' })
+  emit('run.ended', { ...run, critical: 0 })
+  assert.deepEqual(await names(), [])
+})
+
+test('a source that stays away is one trouble, which ends when nothing is asked in vain for two minutes', async (t) => {
+  const troubles = createTroubles({ lanes: [], diskFree: async () => undefined }, limits)
+  t.after(() => troubles.stop())
+  emit('suppression.away', { source: 'sql', error: 'refused' })
+  const [first] = await troubles.current()
+  passTime(t, minute)
+  emit('suppression.away', { source: 'sql', error: 'refused' })
+  passTime(t, 1.5 * minute)
+  assert.equal((await troubles.current())[0]?.since, first?.since)
+  passTime(t, minute)
+  assert.deepEqual(await troubles.current(), [])
+})
+
+test('held, paused and late lanes, many Failed Actions and a full disk are troubles; lanes of other processes are not', async (t) => {
+  const lane = { inFlight: 0, heldForMs: 0, oldestAgeMs: 0, waiting: 0, controls: [], owned: true }
+  const states = [
+    { ...lane, name: '1/push', state: 'held', heldForMs: 5_000, heldReason: '503' },
+    { ...lane, name: '2/push', state: 'paused', controls: [{ kind: 'pause', by: 'office', reason: 'a test', at: 1 }] },
+    { ...lane, name: '3/push', state: 'running', oldestAgeMs: 16 * minute },
+    { ...lane, name: '4/push', state: 'elsewhere', owned: false },
+  ]
+  const lanes = states.map((state) => ({ state: async () => state })) as unknown as TroubleSources['lanes']
+  const troubles = createTroubles({ lanes, diskFree: async () => 999 }, limits)
+  t.after(() => troubles.stop())
+  const settled = { lane: '1/push', seq: 1, attempt: 1, rule: '400', untracked: false }
+  for (const category of ['failed', 'failed', 'failed', 'successful']) emit('item.settled', { ...settled, category })
+  const found = await troubles.current()
+  assert.deepEqual(found.map(({ name, says }) => `${name}: ${says}`).toSorted(), [
+    'lane 1/push is held: 503',
+    'lane 2/push is paused: by office: a test',
+    'many Failed Actions: 3 in the last hour',
+    'messages wait in lane 3/push: the oldest one waits for 16 min',
+    'the disk is nearly full: 0 MiB are free',
+  ])
+  passTime(t, 61 * minute)
+  assert.ok(!(await troubles.current()).some(({ name }) => name === 'many Failed Actions'))
+})
+
+const notices: readonly Notice[] = [
+  trouble('lane 1/push is held', { since: 0 }),
+  { ...trouble('the disk is nearly full', { since: 0 }), endedAt: 90_000 },
+]
+
+test('a webhook gets the notices, or a message of Slack or Teams; another answer than 2xx is an error', async (t) => {
+  const received: string[] = []
+  let status = 200
+  const server = createServer(async (request, response) => {
+    received.push((await request.toArray()).join(''))
+    response.writeHead(status).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?secret=1`
+  const send = async (body: 'generic' | 'slack' | 'teams'): Promise<string> => {
+    const sender = alertWebhook({ url, body, origin: 'platform on crm-1' })
+    await sender.send(notices, 10_000).finally(() => sender.close())
+    return received.at(-1) as string
+  }
+  assert.partialDeepStrictEqual(JSON.parse(await send('generic')), {
+    from: 'platform on crm-1',
+    notices: [
+      { state: 'began', name: 'lane 1/push is held', since: '1970-01-01T00:00:00.000Z' },
+      { state: 'ended', ended_at: '1970-01-01T00:01:30.000Z' },
+    ],
+  })
+  const { text } = JSON.parse(await send('slack')) as { text: string }
+  assert.match(text, /^\*Bellwire platform on crm-1: lane 1\/push is held, and 1 more\*\nlane 1\/push is held\n/)
+  assert.match(
+    text,
+    /it &lt;is&gt; away\nlook at it: bellwire doctor\n\nended: the disk is nearly full\n.*after 1 min 30 s\./,
+  )
+  assert.match(await send('teams'), /"contentType":"application\/vnd\.microsoft\.card\.adaptive"/)
+  status = 500
+  await assert.rejects(send('generic'), /127\.0\.0\.1:\d+ answered 500$/)
+})
+
+test('a mail server gets the notices as one plain mail', async (t) => {
+  const mails: string[] = []
+  const smtp = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    authOptional: true,
+    onAuth: ({ username, password }, _session, done) => done(null, { user: `${username} ${password}` }),
+    onData(stream, session, done) {
+      stream.toArray().then((parts) => {
+        mails.push(`${session.user}\n${parts.join('')}`)
+        done()
+      }, done)
+    },
+  })
+  const server = smtp.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => smtp.close())
+  const { port } = server.address() as AddressInfo
+  const mail = { from: 'bellwire@example.com', to: ['ops@example.com'], origin: 'operator on gw-1' }
+  const sender = alertMail({ ...mail, smtp: `smtp://bell%40x:secret@127.0.0.1:${port}` })
+  await sender.send(notices, 10_000)
+  await sender.close()
+  assert.match(mails[0] ?? '', /^bell@x secret\n/)
+  assert.match(mails[0] ?? '', /Subject: Bellwire operator on gw-1: lane 1\/push is held, and 1 more/)
+  assert.match(mails[0] ?? '', /ended: the disk is nearly full/)
+})
+
+test('a side sends its alerts', async (t) => {
+  const sent = Promise.withResolvers<readonly Notice[]>()
+  const sender: AlertSender = { name: 'witness', send: async (all) => sent.resolve(all), close: async () => {} }
+  await startPlatform(t, {
+    lanes: [],
+    alerts: { to: [sender], diskFreeBytes: Number.MAX_SAFE_INTEGER },
+  })
+  assert.deepEqual(
+    (await sent.promise).map(({ name }) => name),
+    ['the disk is nearly full'],
+  )
+})
+
+test('alerts test sends a test to each receiver, and names the one that did not accept it', async (t) => {
+  const received: string[] = []
+  const server = createServer(async (request, response) => {
+    received.push((await request.toArray()).join(''))
+    response.writeHead(request.url === '/good' ? 200 : 404).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = join(await temporary(t), 'bellwire.yaml')
+  const receivers = (paths: readonly string[]): string => paths.map((path) => `{webhook: "${at}/${path}"}`).join(', ')
+  await writeFile(config, `platform: {keys: [], alerts: {to: [${receivers(['good', 'wrong'])}]}}\n`)
+  const { code, out } = await run(t, ['alerts', 'test', '--config', config])
+  assert.equal(code, 1)
+  assert.match(
+    out,
+    /^✓ platform\.alerts: webhook 127\.0\.0\.1:\d+ accepted the test\n✗ platform\.alerts: .* answered 404\n$/,
+  )
+  assert.equal(received.length, 2)
+})
