@@ -111,3 +111,29 @@ test('three looks lead from the overview to the reason why a message of user 100
     assert.doesNotMatch(message.html, /<title>[^<]*1001/)
   }
 })
+
+test('a request is shown with its exact numbers, and without the tokens of devices', async (t) => {
+  const { platform } = await sidesAtWork(t, { refused: 0 })
+  const record = JSON.stringify(
+    element(
+      { id: 0, user_id: '14' },
+      { data: { account: 0 }, fcm_tokens: ['a-secret-of-a-phone'], auth: 'another-secret' },
+    ),
+  )
+  const exact = record
+    .replace('"id":0', '"id":9007199254740993')
+    .replace('"account":0', '"account":9223372036854775807')
+  await post(`${platform}/admin/activities/site`, exact, adminKey.key)
+  await until(
+    async () => (await get(`${platform}/admin/messages?id=9007199254740993`)).body.messages[0]?.outcome === 'failed',
+    {
+      awaited: 'the message has failed',
+    },
+  )
+  const browser = await signedIn(platform, anna.key)
+  const found = await browser.look('/console/messages?find=9007199254740993')
+  const { text } = await browser.look(addressOf(found, '9007199254740993'))
+  assert.match(text, /"account":9223372036854775807/)
+  assert.match(text, /"fcm_tokens":"\[hidden\]","auth":"\[hidden\]"/)
+  assert.doesNotMatch(text, /secret-of|another-secret/)
+})

@@ -8,6 +8,7 @@ import express from 'express'
 import { type Handler, listen } from '../../src/base/http/http.ts'
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
+import { hasConsole } from '../../src/tools/cli/serve.ts'
 import { adminKey, keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
 import { signedIn, visitor } from './browse.ts'
 
@@ -171,6 +172,21 @@ test('a live page sends its part as server-sent events, with the headers of the 
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   assert.match(Buffer.from((await reader.read()).value ?? []).toString(), /^data: .*All is well/)
   await reader.cancel()
+})
+
+test('a key without the overview is led to the first page that it may see', async (t) => {
+  const texts = { name: 'texts', key: 'the-key-of-the-texts', scopes: ['read'] } as const
+  const { url } = await startSide(t, [texts] as never[])
+  const shown = await visitor(url).send('/console/sign-in', { key: texts.key })
+  assert.equal(shown.path, '/console/messages')
+  assert.doesNotMatch(shown.html, /data-letter="o"/)
+})
+
+test('one address for everything has the console only if no other machine reaches it', () => {
+  assert.deepEqual(
+    ['127.0.0.1', 'localhost', '::1', '0.0.0.0', '::', '10.0.0.1', 'operator.example', ''].map(hasConsole),
+    [true, true, true, false, false, false, false, false],
+  )
 })
 
 test('the address that others reach has /admin, but no console', async (t) => {

@@ -203,6 +203,9 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   async function showPage(page: Page, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const visit = visitOf(request)
+    const first = pages.find(({ letter, needs }) => letter !== undefined && visit.can(needs))
+    // The sign-in leads to the overview, which a key may lack.
+    if (page.path === '/' && first && first !== page) return reply.redirect(visit.link(first.path), 303)
     demand(visit, page.needs)
     if (page.live && request.headers.accept?.includes('text/event-stream')) {
       const compose = page.live

@@ -95,9 +95,7 @@ async function listenFor(
     trustedProxies: settings.trustedProxies,
   }
   if (!adminAddress) {
-    // The other party and the apps may reach any other address: people do not sign in there.
-    const isLocal = isLoopbackAddress(host) || host === 'localhost'
-    const rest = isLocal ? admin : adminForPrograms
+    const rest = hasConsole(host) ? admin : adminForPrograms
     return [await listenAt(side, side, chain(handler, rest.handler), { host, port, connections, ...limits })]
   }
   const main = await listenAt(side, side, chain(handler, health.handler), { host, port, connections, ...limits })
@@ -110,6 +108,12 @@ async function listenFor(
     }),
   ]
 }
+
+/**
+ * Whether an address that the interface also has serves the console. The other party and the apps reach any address but a loopback
+ * address: people must not type keys there.
+ */
+export const hasConsole = (host: string): boolean => isLoopbackAddress(host) || host === 'localhost'
 
 /** @param setting the path of the settings host and port */
 function listenAt(

@@ -1,0 +1,88 @@
+// Live pages cost the same for any number of viewers, and end when their part can no longer be shown to the viewer.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import Fastify from 'fastify'
+import { HttpError } from '../../src/base/http/http-error.ts'
+import { clock } from '../../src/base/runtime/clock.ts'
+import { createRouteCaller } from '../../src/sides/console/call-route.ts'
+import { createLivePages } from '../../src/sides/console/live.ts'
+import { stoppableClock } from '../support/set-clock.ts'
+
+test('50 viewers with one key cause one request to a route in a second; an act is seen at once; keys share nothing', async (t) => {
+  const time = stoppableClock(t)
+  const app = Fastify()
+  t.after(() => app.close())
+  let asked = 0
+  app.get('/admin/lanes', async (request) => ({ lanes: [], asked: ++asked, key: request.headers['x-api-key'] }))
+  app.post('/admin/lanes/resume', async () => ({ ended: 0, lanes: [] }))
+  const callAs = createRouteCaller(app)
+  const call = callAs({ name: 'anna', key: 'k1', address: '127.0.0.1' })
+  time.stop()
+  await Promise.all(Array.from({ length: 50 }, () => call('GET /admin/lanes')))
+  assert.equal(asked, 1)
+  await callAs({ name: 'ben', key: 'k2', address: '127.0.0.1' })('GET /admin/lanes')
+  assert.equal(asked, 2)
+  time.pass(1_000)
+  await call('GET /admin/lanes')
+  assert.equal(asked, 3)
+  await call('POST /admin/lanes/resume', { body: { lane: '1/push' } })
+  await call('GET /admin/lanes')
+  assert.equal(asked, 4)
+})
+
+/** A connection whose part is composed at each `tick`. */
+async function openLive(t: TestContext, compose: () => Promise<string>) {
+  let tick = (): void => {}
+  t.mock.method(clock, 'setInterval', (action: () => void) => {
+    tick = action
+    return setInterval(() => {}, 1_000_000).unref()
+  })
+  const pages = createLivePages()
+  const server = createServer((_request, response: ServerResponse) => pages.add(response, {}, compose))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  t.after(() => server.closeAllConnections())
+  const { body } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const reader = (body as ReadableStream<Uint8Array>).getReader()
+  const read = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString()
+  return { tick: () => tick(), read, pages }
+}
+
+test('a live page is sent when it changes, survives a store that is away, and ends when the key is refused', async (t) => {
+  const parts: (string | Error)[] = [
+    '<p>1\n</p>',
+    '<p>1\n</p>',
+    new HttpError(503, 'away'),
+    '<p>2</p>',
+    new HttpError(401, 'revoked'),
+  ]
+  let composed = 0
+  const live = await openLive(t, async () => {
+    const part = parts[composed++] ?? ''
+    if (part instanceof Error) throw part
+    return part
+  })
+  assert.equal(await live.read(), 'data: <p>1\ndata: </p>\n\n')
+  const next = live.read()
+  for (let turn = 0; turn < 3; turn++) {
+    live.tick()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal(await next, 'data: <p>2</p>\n\n')
+  live.tick()
+  assert.equal(await live.read(), 'event: ended\ndata: \n\n')
+  assert.equal(await live.read(), '', 'the connection has ended')
+})
+
+test('a page that stops ends its connections, and more viewers than the limit are refused', async (t) => {
+  const live = await openLive(t, async () => 'x')
+  await live.read()
+  live.pages.stop()
+  assert.equal(await live.read(), '')
+  assert.throws(() => live.pages.add({} as ServerResponse, {}, async () => ''), { status: 503 })
+})
