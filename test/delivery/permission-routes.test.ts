@@ -158,6 +158,8 @@ onEachEngine('a message that was under way at the exclusion, or may have arrived
   assert.deepEqual(await lateFor(Date.now() + 1), { certain: 0, unclear: 0 })
   assert.deepEqual(await lateFor(readAt - 10, readAt), { certain: 0, unclear: 0 }, 'readmitted in time')
   const settledAt = row?.updated_at as number
+  if (settledAt > readAt)
+    assert.equal((await lateFor(readAt - 10, settledAt)).unclear, 2, 'readmitted between check and outcome')
   if (settledAt > readAt) assert.equal((await lateFor(readAt)).unclear, 2, 'excluded between check and outcome')
 })
 

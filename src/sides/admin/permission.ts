@@ -25,7 +25,7 @@ const LateMessages = Type.Object({
   messages: whole('All messages of the brand'),
   certain: whole('Messages that were sent to a user after the exclusion'),
   unclear: whole(
-    'Messages that were under way at the time of the exclusion, or of which it is unknown whether they arrived',
+    'Messages that were under way at the time of the exclusion or of the readmission, or of which it is unknown whether they arrived',
   ),
   longest_ms: whole('The longest time from an exclusion to such a message, in milliseconds'),
   found: Type.Array(

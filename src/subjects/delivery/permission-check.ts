@@ -24,7 +24,7 @@ export interface LateMessage {
   readonly excluded_at: number
   /** The time of its outcome. */
   readonly sent_at: number
-  /** False: it was under way at the time of the exclusion, or it is unknown whether it arrived. */
+  /** False: it was under way at the time of the exclusion or of the readmission, or it is unknown whether it arrived. */
   readonly certain: boolean
 }
 
@@ -144,7 +144,7 @@ function judge(
   for (const { from, to } of exclusions) {
     // It was sent after its check and before its outcome was stored.
     if (sentAt <= from || (to !== null && (readAt ?? sentAt) >= to)) continue
-    const certain = state !== 'in_flight' && checkedAt > from
+    const certain = state !== 'in_flight' && checkedAt > from && (to === null || sentAt < to)
     const late = { user_id: row.user_id, ref: row.ref, excluded_at: from, sent_at: sentAt, certain }
     if (certain) return late
     unclear ??= late

@@ -1,5 +1,5 @@
 // The proof of permission: for each message, sent or refused, what was known about its user and what decided. The row of the message
-// has the times and the number of the basis; the table `permissions` has each distinct basis once (docs/attributes.md).
+// has the times and the number of the basis; the table `permissions` has each distinct basis once (docs/people.md).
 
 import { createHash } from 'node:crypto'
 import type { Database, Migration, Op } from '../../base/store/database.ts'

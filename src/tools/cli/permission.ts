@@ -19,7 +19,7 @@ export function command(): Command {
 }
 
 const help = `
-Without --url, the commands call the operator of the configuration, or else its platform. docs/attributes.md describes the proof.
+Without --url, the commands call the operator of the configuration, or else its platform. docs/people.md describes the proof.
 
 Examples:
   bellwire permission export --brand 1 --from 2026-01-01 --to 2026-02-01 --out permission.csv
@@ -61,7 +61,7 @@ function checkCommand(): Command {
 }
 
 const checkHelp = `
-A message is unclear if it was under way at the time of the exclusion, or if it is unknown whether it arrived.
+A message is unclear if it was under way at the time of the exclusion or of the readmission, or if it is unknown whether it arrived.
 
 Exit codes: 0 nobody got a message after the exclusion, 1 somebody did, 2 wrong usage, 3 the side cannot be reached.
 `
