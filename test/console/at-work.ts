@@ -56,7 +56,7 @@ export async function sidesAtWork(t: TestContext, { refused = 12, plain = false 
     anna.key,
   )
   await enqueue('push', [
-    ...users.map((user_id, i) => element({ id: 1_001 + i, user_id })),
+    ...users.map((user_id, i) => element({ id: 1_001 + i, user_id }, plain ? {} : { title: hostile })),
     element({ id: 2_001, user_id: '1002', brand_id: 2 }),
     element({ id: 2_002, user_id: '1003', brand_id: 2 }),
   ])

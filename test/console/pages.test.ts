@@ -8,7 +8,7 @@ import { signedIn, type Visitor } from './browse.ts'
 
 /** The addresses of the pages that need parameters, on the side that has them. */
 async function addressesOf(browser: Visitor, side: string): Promise<Readonly<Record<string, string>>> {
-  const { html } = await browser.look('/console/messages?find=1001')
+  const { html } = await browser.look(`/console/messages?find=${side === 'platform' ? 'h1' : '1001'}`)
   const message = /"\/console\/message\?([^"]*)"/.exec(html)?.[1] as string
   const lane = side === 'platform' ? '1/site' : '1/device-links'
   return {
@@ -30,6 +30,7 @@ test('every page shows texts of strangers as text, and is refused a filter of 10
       if (shown.status === 404) continue
       assert.equal(shown.status, 200, `${side} ${path}: ${shown.text}`)
       assert.doesNotMatch(shown.html, /<img|\u202e/, path)
+      if (path === '/message') assert.match(shown.html, /&#60;img/, side)
       seen.set(path, (seen.get(path) ?? 0) + Number(shown.text.includes('<img src=x onerror=alert(1)>"\'&')))
       const long = await browser.look(`/console${path}?find=${'x'.repeat(10_000)}&user=${'x'.repeat(100)}&error=<img>`)
       assert.ok([200, 400, 404].includes(long.status), `${path}: ${long.status}`)
@@ -40,7 +41,7 @@ test('every page shows texts of strangers as text, and is refused a filter of 10
     pages.filter(({ path }) => !seen.has(path)),
     [],
   )
-  for (const path of ['/', '/lanes', '/lane', '/messages', '/failed'])
+  for (const path of ['/', '/lanes', '/lane', '/messages', '/message', '/failed'])
     assert.ok((seen.get(path) ?? 0) > 0, `the hostile text ${hostile} is on ${path}`)
 })
 
