@@ -1,4 +1,4 @@
-// Draws the pictures of docs/inbox.md: each state of the widget, light, dark, narrow, and from right to left.
+// Draws the picture of the demo, and those of docs/inbox.md: each state of the widget, light, dark, narrow, and from right to left.
 // Run it with `npm run screenshots`. It is no test of the suite, because the fonts of machines differ.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { type Browser, type BrowserContext, chromium as engine, type Page } from 'playwright-core'
 import { bundleWidget } from '../../src/tools/widget/bundle.ts'
+import { startDemo } from '../e2e/demo-child.ts'
 import { chromium } from '../support/services/chromium.ts'
 import { arabic, now, states, type Variant, variants } from './screenshot-states.ts'
 
@@ -13,6 +14,20 @@ const root = join(import.meta.dirname, '../..')
 const images = join(root, 'docs/images')
 const site = 'http://shop.example'
 const widget = Buffer.from(await bundleWidget('inbox-element'))
+
+test('the picture of the demo is drawn', async (t) => {
+  const demo = await startDemo(t, ['--port', '0'])
+  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
+  await demo.printed(/From now on a message every few seconds/)
+  const browser = await engine.launch({ executablePath: await chromium(), args: ['--no-sandbox', '--disable-gpu'] })
+  t.after(() => browser.close())
+  const page = await browser.newPage({ viewport: { width: 1280, height: 960 } })
+  await page.goto(site)
+  await page.getByRole('button', { name: 'FCM answers 503' }).click()
+  await page.locator('tr', { hasText: /Jonas Okafor.*tries again/s }).waitFor()
+  await page.frameLocator('iframe').locator('.phone-note').nth(1).waitFor()
+  await page.screenshot({ path: join(root, 'docs/demo.png'), animations: 'disabled' })
+})
 
 test('the pictures of the widget are drawn', async (t) => {
   const browser = await engine.launch({ executablePath: await chromium(), args: ['--no-sandbox', '--disable-gpu'] })

@@ -30,6 +30,7 @@ export interface Stage {
 
 const [larkspur, northgate] = brands as [(typeof brands)[number], (typeof brands)[number]]
 const [mara, theo] = larkspur.users as [(typeof larkspur.users)[number], (typeof larkspur.users)[number]]
+const [jonas] = northgate.users as [(typeof northgate.users)[number]]
 const campaignSize = 60
 
 export function createActs({ servers, clients, journal, records, phones }: Stage): readonly Act[] {
@@ -173,7 +174,7 @@ export function createActs({ servers, clients, journal, records, phones }: Stage
       },
       get says() {
         return endFault
-          ? 'FCM answers 503. The operator asks it less and less often, and the platform keeps the messages for Android phones. Messages to iPhones and inboxes arrive as before.'
+          ? 'FCM answers 503. The operator asks it less and less often, and the platform keeps each message that reaches no other device of its user. Messages to iPhones, laptops and inboxes arrive as before.'
           : undefined
       },
       async press() {
@@ -183,7 +184,7 @@ export function createActs({ servers, clients, journal, records, phones }: Stage
           return
         }
         endFault = standIns.fcm.play({ answer: { status: 503 } })
-        await send(to('push'), to('push', mara))
+        await send(records.next('push', northgate, jonas), to('push', mara))
       },
     },
   ]

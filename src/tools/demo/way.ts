@@ -31,9 +31,9 @@ export async function composeWay(scene: Scene): Promise<Html> {
   const problems = acts.flatMap(({ id, says }) => (says === undefined ? [] : [html`<li data-act="${id}">${says}</li>`]))
   return html`!${verdictOf(scene)}
 <ol class="stations">
-!${stationOf(scene, 'platform', 'Platform', badge(servers.platform.process.state), platformText(scene, lanes))}
+!${stationOf(scene, 'platform', 'Platform', stateOf(servers.platform), platformText(scene, lanes))}
 !${stationOf(scene, 'wire', 'The interface', '', html`<p>${callsText(lanes)}</p>`)}
-!${stationOf(scene, 'operator', 'Operator', badge(stateOf(servers.operator)), operatorText(summary))}
+!${stationOf(scene, 'operator', 'Operator', stateOf(servers.operator), operatorText(summary))}
 !${stationOf(scene, 'services', 'Push services', '', servicesText(scene))}
 </ol>
 !${problems.length === 0 ? '' : html`<ul class="reasons" aria-label="What is so now">!${problems}</ul>`}
@@ -44,8 +44,11 @@ export async function composeWay(scene: Scene): Promise<Html> {
 
 const isFcmAway = (acts: readonly Act[]): boolean => acts.some(({ id, says }) => id === 'fcm' && says !== undefined)
 
-function stateOf({ process }: DemoSide): string {
-  return process.isDiskFull ? 'disk full' : process.state
+function stateOf({ process: { state, isDiskFull } }: DemoSide): Html {
+  if (isDiskFull) return html`<span class="badge bad">disk full</span>`
+  return state === 'running'
+    ? badge(state)
+    : html`<span class="badge ${state === 'starting' ? 'warn' : 'bad'}">${state}</span>`
 }
 
 function verdictOf({ servers: { operator, platform }, journal, acts }: Scene): Html {
@@ -86,7 +89,7 @@ function callsText(lanes: Lanes): string {
 
 function operatorText(summary: Awaited<ReturnType<Stage['clients']['operatorSummary']>> | undefined): Html {
   if (!summary) return html`<p class="big">–</p><p>does not answer</p>`
-  return html`<p class="big">${number(summary.successful)}</p><p>delivered</p><p>${number(summary.failed)} refused</p>`
+  return html`<p class="big">${number(summary.successful)}</p><p>delivered, ${number(summary.failed)} refused</p>`
 }
 
 function servicesText({ servers: { standIns }, acts }: Scene): Html {
