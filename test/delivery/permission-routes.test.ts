@@ -11,6 +11,7 @@ import { messageKey } from '../../src/contract/message-key.ts'
 import { refuseFatal } from '../../src/contract/refusals.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
+import { chunksOf } from '../../src/subjects/attributes/id-chunks.ts'
 import { findByUser } from '../../src/subjects/delivery/messages.ts'
 import { findLateMessages } from '../../src/subjects/delivery/permission-check.ts'
 import { createSuppression } from '../../src/subjects/delivery/suppress.ts'
@@ -130,6 +131,40 @@ test('the check finds the messages after an exclusion, and no message before it,
   const wrong = await check([`before,yesterday,`])
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /entry 1: "yesterday" is not a time/)
+})
+
+test('`source` checks the users whom the source of the side excludes now', async (t) => {
+  const listing: AttributeSource = {
+    ...sourceOf(new Set()),
+    all: async () => ({ timestamp: dataAt, chunks: chunksOf(['1001']) }),
+  }
+  const check = async (url: string) => {
+    const { code, out } = await permission(t, url, ['check', '--brand', '1', '--exclusions', 'source', '--json'])
+    const { users, found } = JSON.parse(out)
+    return { code, users, found: found.map((each: { excluded_at: string }) => each.excluded_at) }
+  }
+  const operator = await startOperator(t, { attributes: listing })
+  for (const user of ['1001', '1002']) await post(`${operator.url}/channels/push/single`, element({ user_id: user }))
+  assert.deepEqual(await check(operator.url), { code: 1, users: 1, found: [dataAt] })
+
+  const platform = await startPlatform(t, {
+    lanes: [{ brand: '1', channel: 'push', mode: 'batch', spanMs: 50, provider: 'own' }],
+    own: { push: witness() },
+  })
+  const change = (attributes: object) =>
+    post(`${platform.url}/admin/attributes/1/1001`, { ...attributes, updated_at: dataAt }, adminKey.key)
+  await change({ consent_push_notification: true })
+  await post(`${platform.url}/admin/activities/push`, [element()], adminKey.key)
+  await until(async () => (await get(`${platform.url}/admin/summary`)).body.waiting === 0, { awaited: 'it is settled' })
+  assert.deepEqual(await check(platform.url), { code: 0, users: 0, found: [] })
+  await change({ excluded: true })
+  assert.deepEqual(await check(platform.url), { code: 1, users: 1, found: [dataAt] })
+  const unlisted = await startOperator(t, { attributes: sourceOf(new Set()) })
+  const refused = await get(`${unlisted.url}/admin/permission/check?brand=1`)
+  assert.deepEqual(
+    [refused.status, refused.body.error],
+    [501, 'the exclusions cannot be listed: players cannot list users'],
+  )
 })
 
 const counts = { certain: 0, unclear: 0, longest_ms: 0, found: [] }

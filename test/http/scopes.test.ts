@@ -22,6 +22,7 @@ const onBothSides = {
     'GET /admin/failed/{seq}',
     'GET /admin/messages',
     'GET /admin/permission.csv',
+    'GET /admin/permission/check',
     'POST /admin/permission/check',
   ],
   decide: [

@@ -17,6 +17,7 @@ const acts = {
   'POST /admin/messages/erase': 'messages.erase',
   'GET /admin/people/:brand/:user': 'people.export',
   'GET /admin/permission.csv': 'permission.export',
+  'GET /admin/permission/check': 'permission.check',
   'POST /admin/permission/check': 'permission.check',
   'GET /admin/devices': 'devices.list',
   'GET /admin/devices/removed': 'devices.list-removed',

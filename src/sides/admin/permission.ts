@@ -10,7 +10,7 @@ import type { Database } from '../../base/store/database.ts'
 import { textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
-import { findLateMessages } from '../../subjects/delivery/permission-check.ts'
+import { type Exclusions, findLateMessages } from '../../subjects/delivery/permission-check.ts'
 import { type CheckedMessage, readPermissions } from '../../subjects/delivery/permission-list.ts'
 import { readExclusions } from './exclusion-list.ts'
 import { PermissionCheck, PermissionExport } from './requests.ts'
@@ -40,8 +40,14 @@ const LateMessages = Type.Object({
   ),
 })
 
-/** @param databaseOf the store of a brand. Undefined: this side delivers no messages of the brand */
-export function permissionRoutes(databaseOf: (brand: string) => Database | undefined) {
+export interface PermissionParts {
+  /** The store of a brand. Undefined: this side delivers no messages of the brand. */
+  readonly databaseOf: (brand: string) => Database | undefined
+  /** The users whom the attribute source of this side excludes now. */
+  readonly exclusionsOf: (brand: string) => Promise<Exclusions>
+}
+
+export function permissionRoutes({ databaseOf, exclusionsOf }: PermissionParts) {
   return {
     exportList: adminRoute({
       says: 'Returns the messages of a brand, sent or refused, with the check whether the user might get them.',
@@ -62,16 +68,32 @@ export function permissionRoutes(databaseOf: (brand: string) => Database | undef
       async handler({ query: { brand }, body }, key) {
         const database = demandDatabase(brand, key)
         if (!body) throw new HttpError(400, 'the body is empty: send one exclusion per line')
-        const exclusions = await readExclusions(body as AsyncIterable<Buffer>)
-        const { found, ...counts } = await findLateMessages(database, brand, exclusions, mostListed)
-        const shown = found.map((each) => ({
-          ...each,
-          excluded_at: new Date(each.excluded_at).toISOString(),
-          sent_at: new Date(each.sent_at).toISOString(),
-        }))
-        return { users: exclusions.size, ...counts, found: shown }
+        return check(database, brand, await readExclusions(body as AsyncIterable<Buffer>))
       },
     }),
+    checkSource: adminRoute({
+      says: 'Finds the messages after their exclusion of the users whom the attribute source excludes now.',
+      query: PermissionCheck,
+      gives: LateMessages,
+      refuses: { 501: 'The source cannot list users.' },
+      async handler({ query: { brand } }, key) {
+        const database = demandDatabase(brand, key)
+        const exclusions = await exclusionsOf(brand).catch((error: Error) => {
+          throw new HttpError(501, `the exclusions cannot be listed: ${error.message}`)
+        })
+        return check(database, brand, exclusions)
+      },
+    }),
+  }
+
+  async function check(database: Database, brand: string, exclusions: Exclusions) {
+    const { found, ...counts } = await findLateMessages(database, brand, exclusions, mostListed)
+    const shown = found.map((each) => ({
+      ...each,
+      excluded_at: new Date(each.excluded_at).toISOString(),
+      sent_at: new Date(each.sent_at).toISOString(),
+    }))
+    return { users: exclusions.size, ...counts, found: shown }
   }
 
   function demandDatabase(brand: string, key: AccessKey): Database {

@@ -10,6 +10,7 @@ import type { MessageCount } from '../../subjects/delivery/message-counts.ts'
 import type { Reading } from '../../subjects/devices/device-event.ts'
 import type { Registry } from '../../subjects/devices/registry.ts'
 import type { RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
+import { readExcludedUsers } from '../../subjects/reconcile/crm/users.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
 import type { StatusRecorder } from '../../subjects/status/recorder.ts'
 import { actOf, type DecidedRoute } from './acts.ts'
@@ -27,7 +28,7 @@ import { laneRoutes } from './lanes.ts'
 import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
 import { peopleRoutes } from './people.ts'
-import { permissionRoutes } from './permission.ts'
+import { type PermissionParts, permissionRoutes } from './permission.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
 import type { AdminHandler } from './route.ts'
@@ -58,6 +59,7 @@ export interface OperatorParts extends SharedParts {
   readonly registry: Registry
   readonly deviceChecks: Pick<Reading, 'judge' | 'reaches'>
   readonly brands: readonly string[]
+  readonly exclusionsOf: PermissionParts['exclusionsOf']
   /** Absent: delivery statuses are not recorded. */
   readonly statuses: Pick<StatusRecorder, 'read'> | undefined
   readonly countMessages: () => Promise<readonly MessageCount[]>
@@ -93,7 +95,10 @@ export function operatorRoutes(parts: OperatorParts) {
     route('POST', '/admin/messages/erase', 'people', messages.erase),
     route('GET', '/admin/messages/:ref', 'read', messages.show),
     ...peopleIn('operator', parts),
-    ...permissionIn((brand) => (parts.brands.includes(brand) ? parts.database : undefined)),
+    ...permissionIn({
+      databaseOf: (brand) => (parts.brands.includes(brand) ? parts.database : undefined),
+      exclusionsOf: parts.exclusionsOf,
+    }),
     ...servicesIn(parts),
     ...removalsIn(parts),
     ...devicesIn(() => parts.registry),
@@ -127,7 +132,13 @@ export function platformRoutes(parts: PlatformParts) {
     route('GET', '/admin/messages/:seq', 'read', messages.show),
     route('POST', '/admin/messages/erase', 'people', messages.erase),
     ...peopleIn('platform', parts),
-    ...permissionIn((brand) => (parts.appBrands.includes(brand) ? databaseOf(brand) : undefined)),
+    ...permissionIn({
+      databaseOf: (brand) => (parts.appBrands.includes(brand) ? databaseOf(brand) : undefined),
+      exclusionsOf: async (brand) => {
+        const users = await readExcludedUsers(crmOf(brand), brand)
+        return new Map([...users].map(([user, from]) => [user, [{ from, to: null }]]))
+      },
+    }),
     route('GET', '/admin/conversions', 'counts', counts.count),
     route('GET', '/admin/conversions.csv', 'counts', counts.exportCounts),
     route('GET', '/admin/conversions/messages', 'read', conversions.list),
@@ -173,11 +184,12 @@ function devicesIn(registryOf: (brand: string) => Registry) {
   return [route('GET', '/admin/devices', 'read', list), route('GET', '/admin/devices/removed', 'read', listRemoved)]
 }
 
-function permissionIn(databaseOf: (brand: string) => Database | undefined) {
-  const permission = permissionRoutes(databaseOf)
+function permissionIn(parts: PermissionParts) {
+  const permission = permissionRoutes(parts)
   return [
     route('GET', '/admin/permission.csv', 'read', permission.exportList),
     route('POST', '/admin/permission/check', 'read', permission.check),
+    route('GET', '/admin/permission/check', 'read', permission.checkSource),
   ]
 }
 

@@ -16,6 +16,7 @@ import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjec
 import { countMessages } from '../../subjects/delivery/message-counts.ts'
 import { createStoreRetention } from '../../subjects/delivery/retention.ts'
 import { createSendPath, type SendPath } from '../../subjects/delivery/send-path.ts'
+import { readSourceExclusions } from '../../subjects/delivery/source-exclusions.ts'
 import { createSuppression } from '../../subjects/delivery/suppress.ts'
 import { isProviderKnown, knownKinds } from '../../subjects/devices/reachable.ts'
 import type { Registry } from '../../subjects/devices/registry.ts'
@@ -192,6 +193,10 @@ async function composeOn(
     }),
     removals,
     brands,
+    exclusionsOf: async (brand) => {
+      if (!attributes) throw new Error('the operator has no attribute source')
+      return readSourceExclusions(attributes, brand, signal)
+    },
     statuses: recorder,
     countMessages: () => database.read(op(countMessages, [[]])),
     tokenSecret: options.app?.secrets[0],

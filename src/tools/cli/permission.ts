@@ -24,6 +24,7 @@ Without --url, the commands call the operator of the configuration, or else its 
 Examples:
   bellwire permission export --brand 1 --from 2026-01-01 --to 2026-02-01 --out permission.csv
   bellwire permission check --brand 1 --exclusions exclusions.csv
+  bellwire permission check --brand 1 --exclusions source
 `
 
 const exportFlags = { brand: '--brand <number>', from: '--from <time>', to: '--to <time>' }
@@ -50,8 +51,8 @@ function checkCommand(): Command {
   return withMembers(withAddress(new Command('check'), 'server', ['read'], '2min'), PermissionCheck, checkFlags)
     .description('find the messages that users got after the time of their exclusion')
     .requiredOption(
-      '--exclusions <file>',
-      'CSV with user_id, excluded_at, and readmitted_at for a user who was readmitted',
+      '--exclusions <list>',
+      'CSV with user_id, excluded_at, and readmitted_at for a user who was readmitted; source: the users whom the attribute source of the side excludes now',
     )
     .option('--json', 'print the answer as one JSON object')
     .addHelpText('after', checkHelp)
@@ -69,15 +70,24 @@ Exit codes: 0 nobody got a message after the exclusion, 1 somebody did, 2 wrong 
 type LateMessages = AnswerOf<SideName, 'POST /admin/permission/check'>
 
 async function check({ exclusions: file, ...options }: CheckOptions): Promise<ExitCode> {
-  const body = await readFile(file).catch((error: Error) => {
-    throw new CliError(exit.usage, `--exclusions cannot be read: ${error.message}`)
-  })
-  const request = { query: membersOf(options, checkFlags), body, type: 'text/csv' }
+  const query = membersOf(options, checkFlags)
   const side = await calledSide(options)
-  const answer = await callSide(side, options, 'read', 'POST /admin/permission/check', request)
+  const answer =
+    file === 'source'
+      ? await callSide(side, options, 'read', 'GET /admin/permission/check', { query })
+      : await callSide(side, options, 'read', 'POST /admin/permission/check', {
+          query,
+          body: await readList(file),
+          type: 'text/csv',
+        })
   print(options, answer, phraseLate)
   return answer.certain > 0 ? exit.failed : exit.ok
 }
+
+const readList = (file: string): Promise<Buffer> =>
+  readFile(file).catch((error: Error) => {
+    throw new CliError(exit.usage, `--exclusions cannot be read: ${error.message}`)
+  })
 
 function phraseLate({ users, messages, certain, unclear, longest_ms: longest, found }: LateMessages): string {
   const late =

@@ -149,3 +149,26 @@ export async function findUsersWith(
     wanted.map((field) => [field, new Set(users.flatMap((user) => (user[field] === 1 ? [user.user_id] : [])))]),
   )
 }
+
+const readExcluded = statement<{ user_id: string; excluded: number | null; excluded_at: number | null }>({
+  name: 'read_excluded_crm_users',
+  columns: { brand: 'text', after: 'text', most: 'bigint' },
+  text: (rows) => `
+    select u.user_id, u.excluded, u.excluded_at from crm_users u
+    where u.brand = (select r.brand from ${rows} r) and u.user_id > (select r.after from ${rows} r)
+    order by u.user_id limit (select r.most from ${rows} r)`,
+})
+
+const pageUsers = 5_000
+
+/** The excluded users of a brand, with the times of their exclusions (epoch ms). */
+export async function readExcludedUsers(database: Database, brand: string): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>()
+  for (let after = ''; ; ) {
+    const page = await database.read(op(readExcluded, [[brand, after, pageUsers]]))
+    for (const { user_id: user, excluded, excluded_at: at } of page) if (excluded === 1) found.set(user, at ?? 0)
+    const last = page.at(-1)
+    if (!last || page.length < pageUsers) return found
+    after = last.user_id
+  }
+}
