@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -47,9 +47,7 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
     db.exec('pragma wal_autocheckpoint = 2000')
     db.exec('begin immediate; commit')
     // As the functions that the migrations create on PostgreSQL. There is one writer, so it has nothing to lock.
-    db.function('sha256_hex', { deterministic: true }, (text) =>
-      createHash('sha256').update(String(text)).digest('hex'),
-    )
+    db.function('sha256_hex', { deterministic: true }, (text) => hash('sha256', String(text)))
     db.function('lock_audit', () => 1)
     return db
   } catch (error) {

@@ -1,7 +1,7 @@
 // The chain of the audit trail: each entry has the SHA-256 digest of itself and of the digest before it. Pure, so that an exported
 // file can be verified without a database.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Of an entry: everything that its digest covers, except its serial. */
 export interface AuditContent {
@@ -33,7 +33,7 @@ export interface Forgotten {
 
 export const forgetAct = 'audit.forget'
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text)
 
 /** The JSON text of an entry after its serial. */
 export function contentOf({ at, act, by, address, brand, user_digest, details }: AuditContent): string {
