@@ -119,6 +119,7 @@ const allowedImports: Record<string, readonly string[]> = {
   config: [
     'alerts',
     'settings',
+    'http',
     'http-client:types',
     'brands',
     'operator:types',

@@ -1,6 +1,7 @@
 // The real operator, with a provider that accepts at once. argv: the store ('sqlite:…', 'postgres://…'), or 'none' for the same
 // routes with messages that go directly to the provider.
 
+import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { createHttp, type Handler, listen } from '../../src/base/http/http.ts'
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorLimits } from '../../src/sides/operator/options.ts'
@@ -35,7 +36,7 @@ async function withoutStore(): Promise<Handler> {
   const app = createHttp('operator', operatorLimits.bodyBytes)
   const { signal } = new AbortController()
   sendRoutes(app, {
-    keys,
+    keys: createAcceptedKeys(keys),
     paths: {
       push: {
         send: (messages, { deadline }) => accepts.send(messages, { deadline, signal }),

@@ -1,6 +1,7 @@
 // Both sides, composed as createOperator() and createPlatform() do it, but on databases and connections of the simulation.
 
 import type { FastifyInstance } from 'fastify'
+import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { createHttp } from '../../src/base/http/http.ts'
 import { createQueue } from '../../src/base/queue/create-queue.ts'
 import type { Queue } from '../../src/base/queue/queue.ts'
@@ -31,7 +32,7 @@ export async function startOperator(
     workMs: answerBudgetMs + timeoutMs,
   })
   sendRoutes(app, {
-    keys: [{ name: 'platform', key: apiKey, brands: [brand] }],
+    keys: createAcceptedKeys([{ name: 'platform', key: apiKey, brands: [brand] }]),
     paths: { push },
     limits: settings,
     signal: new AbortController().signal,

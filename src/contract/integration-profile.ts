@@ -1,7 +1,7 @@
 // The integration profile: what an operator states before go-live (§1.6, §8), as a JSON document. The operator exports it, and the
 // platform configures its lanes with it. docs/integration-profile.schema.json is the schema.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { brandNumber } from './documents/described.ts'
 import { createMismatch } from './mismatch.ts'
@@ -103,8 +103,10 @@ export type IntegrationProfile = Static<typeof integrationProfile>
 export type ProfileKey = IntegrationProfile['keys'][number]
 
 /** @example fingerprintOf('example-operator-key-1') // 'sha256:…', as `printf %s KEY | sha256sum | cut -c1-16` prints it */
-export const fingerprintOf = (apiKey: string): string =>
-  `sha256:${createHash('sha256').update(apiKey).digest('hex').slice(0, 16)}`
+export const fingerprintOf = (apiKey: string): string => fingerprintOfDigest(hash('sha256', apiKey))
+
+/** @param sha256 the SHA-256 of the key in hexadecimal digits */
+export const fingerprintOfDigest = (sha256: string): string => `sha256:${sha256.slice(0, 16)}`
 
 /** The published JSON Schema. */
 export const profileSchema = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...integrationProfile }

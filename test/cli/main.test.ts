@@ -26,6 +26,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'erase',
     'migrate',
     'config',
+    'keys',
     'vapid',
     'init',
     'push',

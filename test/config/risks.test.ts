@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes, randomUUID } from 'node:crypto'
+import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,6 +42,13 @@ test('an admin key must not also be a publish key, an app secret, a key of the p
     'platform.lanes[0].to.api_key': `${admin}platform:\n  lanes: [{brand: 1, channel: push, to: {url: "https://o.example", provider: operator-api, api_key: ${key}}}]`,
   }))
     assert.deepEqual(await pathsOf(t, yaml), [path])
+})
+
+test('a key and the SHA-256 of the same key with another purpose are refused', async (t) => {
+  const digest = hash('sha256', 'one-key-for-everything-0000000001')
+  const admin = `${operator}  admin_keys: [{name: office, key: one-key-for-everything-0000000001, scopes: [decide]}]\n`
+  const crm = platform.replace('key: platform-key-00000000001', `key_sha256: ${digest}`)
+  assert.deepEqual(await pathsOf(t, admin + crm), ['platform.keys[0].key_sha256'])
 })
 
 test('if one file configures both sides, both may name the key of their connection', async (t) => {

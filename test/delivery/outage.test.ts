@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { createHttp, listen } from '../../src/base/http/http.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
@@ -34,7 +35,7 @@ async function serveProvider(t: TestContext, store: string, provider: Provider |
   const path = pathTo(database, provider, undefined, { inProgress: 5_000 })
   const app = createHttp('operator', operatorLimits.bodyBytes)
   const { signal } = new AbortController()
-  sendRoutes(app, { keys: [keys.both], paths: { push: path }, limits: operatorLimits, signal })
+  sendRoutes(app, { keys: createAcceptedKeys([keys.both]), paths: { push: path }, limits: operatorLimits, signal })
   await app.ready()
   const { url, close } = await listen('operator', app.routing)
   t.after(() => close(100))

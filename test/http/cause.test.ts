@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Type } from 'typebox'
+import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
+import type { AccessKey } from '../../src/base/http/access.ts'
 import { createHttp } from '../../src/base/http/http.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { adminRoute, registerAdmin } from '../../src/sides/admin/route.ts'
@@ -14,12 +16,12 @@ test('a key with the scope counts is told why the store cannot answer; another k
   const reads = {
     name: 'reader',
     key: 'the-key-of-the-reader',
-    scopes: ['counts', 'read', 'decide', 'attributes'],
+    scopes: ['counts', 'decide'],
   } as const
   const other = { name: 'other', key: 'the-key-of-the-other', scopes: ['decide'] } as const
   registerAdmin(
     app,
-    [reads, other],
+    createAcceptedKeys<AccessKey>([reads, other]),
     [
       {
         method: 'GET',

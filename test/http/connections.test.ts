@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import test from 'node:test'
-import { addressOf, createIsProxy, trustConnection } from '../../src/base/http/address.ts'
+import { addressOf, createIsInside, trustConnection } from '../../src/base/http/address.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 import { get, keys, startOperator } from '../support/sides.ts'
@@ -50,7 +50,7 @@ test('a trusted proxy has no limit of connections, and the limits of wrong keys 
 })
 
 test('X-Forwarded-For is read from the right, through trusted proxies only', () => {
-  const isProxy = createIsProxy(['10.0.0.0/8', '2001:db8::/32', '::ffff:127.0.0.1'])
+  const isProxy = createIsInside(['10.0.0.0/8', '2001:db8::/32', '::ffff:127.0.0.1'])
   const addressFor = (remoteAddress: string, forwarded?: string) => {
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress })
     if (isProxy(remoteAddress)) trustConnection(socket, isProxy)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
+import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
+import type { AccessKey } from '../../src/base/http/access.ts'
 import { healthRoutes } from '../../src/base/http/health.ts'
 import { createHttp, HttpError, listen } from '../../src/base/http/http.ts'
 import { UnstorableText } from '../../src/base/runtime/unstorable.ts'
@@ -83,7 +85,7 @@ test('answers of /admin are not cached', async (t) => {
   const url = await serve(t, (app) =>
     registerAdmin(
       app,
-      [key],
+      createAcceptedKeys([key]),
       [{ method: 'GET', url: '/admin/texts', scope: 'read', act: null, says: 'Lists.', handler: async () => ({}) }],
       trail,
     ),
@@ -98,7 +100,7 @@ test('every response has a header that forbids content type sniffing', async (t)
   const url = await serve(t, (app) => {
     app.get('/fine', async () => 'fine')
     app.get('/refused', () => Promise.reject(new HttpError(403, 'no')))
-    registerAdmin(app, [], [], trail)
+    registerAdmin(app, createAcceptedKeys<AccessKey>([]), [], trail)
   })
   for (const path of ['/fine', '/refused', '/missing', '/%ff']) {
     const answer = await fetch(url + path)

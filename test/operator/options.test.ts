@@ -19,12 +19,16 @@ const platform: PlatformOptions = {
 }
 
 test('an empty or missing key is reported with its path, the expected form and a command that creates one', () => {
-  for (const key of ['', process.env.BELLWIRE_TEST_NOT_SET as string])
+  for (const [key, told] of [
+    ['', 'expected at least 16 characters without spaces\n    make one with: openssl rand -hex 24'],
+    [
+      process.env.BELLWIRE_TEST_NOT_SET as string,
+      'missing; expected the key or its SHA-256\n    write either key or key_sha256; make both with: bellwire keys new',
+    ],
+  ] as const)
     assert.throws(
       () => createOperator({ ...operator, keys: [{ ...keys.one, key }] }),
-      ({ message }: Error) =>
-        message ===
-        'createOperator  keys[0].key: missing; expected at least 16 characters without spaces\n    make one with: openssl rand -hex 24',
+      ({ message }: Error) => message === `createOperator  keys[0].key: ${told}`,
     )
 })
 

@@ -107,7 +107,7 @@ test('Retry-After is the time until the excess fits, and a minute without excess
   const firsts: boolean[] = []
   t.after(on('messages.limited', ({ first }) => firsts.push(first)))
   const key = { ...keys.both, rate: { perSecond: 10, perBrand: 5 } }
-  const findExcess = createSendLimits([key])
+  const findExcess = createSendLimits()
   const of = (brand: string, count: number) =>
     Array.from({ length: count }, () => ({ brand, channel: 'push' }) as Parameters<typeof findExcess>[1][number])
   assert.equal(findExcess(key, of('1', 10), 0), undefined)

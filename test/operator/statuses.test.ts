@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { createHttp } from '../../src/base/http/http.ts'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { readStatusPage } from '../../src/contract/status-page.ts'
 import type { StatusRecord } from '../../src/contract/status-record.ts'
+import type { ApiKey } from '../../src/sides/operator/options.ts'
 import { statusRoutes } from '../../src/sides/operator/status-routes.ts'
 import type { StatusPages } from '../../src/subjects/status/pages.ts'
 import { onEachEngine } from '../support/engines.ts'
@@ -165,7 +167,7 @@ test('one poll of a key reads at a time, four wait, and further polls are refuse
       return { records: [], next: '0.0' }
     },
   }
-  statusRoutes(app, { pages, keys: Object.values(keys) })
+  statusRoutes(app, { pages, keys: createAcceptedKeys<ApiKey>(Object.values(keys)) })
   const ask = (key: string) => app.inject({ url: '/messages/status', headers: { 'x-api-key': key } })
   t.after(() => release())
   const waiting = Array.from({ length: 5 }, () => ask(keys.one.key))

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net'
 
-/** Whether an address is that of a trusted proxy. */
-export type IsProxy = (address: string | undefined) => boolean
+/** Whether an address is in one of the networks. */
+export type IsInside = (address: string | undefined) => boolean
 
 /** @param networks such as '10.0.0.0/8'; a single address is a network too */
-export function createIsProxy(networks: readonly string[]): IsProxy {
+export function createIsInside(networks: readonly string[]): IsInside {
   const list = new BlockList()
   for (const network of networks) {
     const [address = '', bits] = network.split('/')
@@ -16,10 +16,10 @@ export function createIsProxy(networks: readonly string[]): IsProxy {
 }
 
 /** The connections that come from a trusted proxy, with the test for further proxies. */
-const proxied = new WeakMap<Socket, IsProxy>()
+const proxied = new WeakMap<Socket, IsInside>()
 
 /** Lets X-Forwarded-For name the clients of this connection. */
-export const trustConnection = (socket: Socket, isProxy: IsProxy): void => void proxied.set(socket, isProxy)
+export const trustConnection = (socket: Socket, isProxy: IsInside): void => void proxied.set(socket, isProxy)
 export const isProxied = (socket: Socket): boolean => proxied.has(socket)
 
 /** The address of the client: of several proxies in a row, each appends the address from which it got the request. */

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { missingPackage } from '../runtime/optional-package.ts'
+import type { AcceptedKeys } from './accepted-keys.ts'
 import type { AccessKey } from './access.ts'
 import type { Authentication } from './authentication.ts'
 import { createHttp, HttpError, type Side } from './http.ts'
@@ -29,11 +30,10 @@ export const documentsDescribed = [
 export function documentRoutes(
   app: FastifyInstance,
   side: Side,
-  keys: readonly AccessKey[],
+  keys: AcceptedKeys<AccessKey>,
   { openApi, asyncApi }: Documents,
-  onRefused?: (address: string) => void,
 ): void {
-  const onRequest = demandKeyFromOutside(keys, onRefused)
+  const onRequest = demandKeyFromOutside(keys)
   // One buffer for all answers, however many are being sent.
   let rest: Buffer | undefined
   let channels: Buffer | undefined
@@ -49,12 +49,9 @@ export function documentRoutes(
   pageRoutes(app, side, onRequest)
 }
 
-function demandKeyFromOutside(
-  keys: readonly AccessKey[],
-  onRefused: ((address: string) => void) | undefined,
-): Authentication<AccessKey>['onRequest'] {
+function demandKeyFromOutside(keys: AcceptedKeys<AccessKey>): Authentication<AccessKey>['onRequest'] {
   const missing = 'the API documents need a key for /admin in the header X-Api-Key, except for programs on this machine'
-  const authentication = keyAuthentication({ keys, missing, unknown: missing, onRefused })
+  const authentication = keyAuthentication({ keys, missing, unknown: missing })
   return async (request, reply) => {
     if (!isLocalRequest(request.raw)) await authentication.onRequest(request, reply)
   }

@@ -9,7 +9,7 @@ import { originOf } from '../runtime/origin-of.ts'
 import { sleep } from '../runtime/sleep.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
-import { createIsProxy, isProxied, networkOf, trustConnection } from './address.ts'
+import { createIsInside, isProxied, networkOf, trustConnection } from './address.ts'
 import { boundAnswers } from './answers.ts'
 import { callerKind, isKnown } from './authentication.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
@@ -180,7 +180,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   server.maxConnections = connections
   const reportDropped = summarizeRepeats(60_000, (_side, count) => emit('connections.refused', { side, count }))
   server.on('drop', () => reportDropped(side))
-  const isProxy = createIsProxy(options.trustedProxies ?? [])
+  const isProxy = createIsInside(options.trustedProxies ?? [])
   const open = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
     if (isProxy(socket.remoteAddress)) return trustConnection(socket, isProxy)

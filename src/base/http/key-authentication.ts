@@ -1,34 +1,28 @@
 import type { FastifyRequest } from 'fastify'
 import { apiKeyHeader } from '../../contract/endpoints.ts'
-import { createKeyFinder } from './access.ts'
+import type { AcceptedKey, AcceptedKeys } from './accepted-keys.ts'
 import { addressOf, networkOf } from './address.ts'
 import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { createWrongKeys } from './wrong-keys.ts'
 
-interface NamedKey {
-  readonly name: string
-  readonly key: string
-}
-
-export interface KeyAuthenticationOptions<Key extends NamedKey> {
-  readonly keys: readonly Key[]
+export interface KeyAuthenticationOptions<Key extends AcceptedKey> {
+  readonly keys: AcceptedKeys<Key>
   /** The error for a request without a key. */
   readonly missing: string
   /** The error for a request with an unknown key. */
   readonly unknown: string
   /** Whether the key may also be the token of Bearer, or the password of Basic, whose user name is the name of the key. */
   readonly acceptsAuthorization?: true
-  /** Called for each refused key. @param address an address, or an IPv6 network */
-  readonly onRefused?: ((address: string) => void) | undefined
   /** Throws if the key must not call this route. */
   readonly check?: (key: Key, request: FastifyRequest) => void
 }
 
 /** Authenticates callers by the key in X-Api-Key or in Authorization, and limits the rate at which keys can be guessed (wrong-keys.ts). */
-export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticationOptions<Key>): Authentication<Key> {
-  const { keys, missing, unknown, acceptsAuthorization, check, onRefused } = options
-  const findKey = createKeyFinder(keys)
+export function keyAuthentication<Key extends AcceptedKey>(
+  options: KeyAuthenticationOptions<Key>,
+): Authentication<Key> {
+  const { keys, missing, unknown, acceptsAuthorization, check } = options
   const wrongKeys = createWrongKeys()
   return createAuthentication((request) => {
     const presented = readKey(request, acceptsAuthorization)
@@ -37,13 +31,14 @@ export function keyAuthentication<Key extends NamedKey>(options: KeyAuthenticati
       wrongKeys.countMissing(address)
       throw new HttpError(401, missing, undefined, { counted: true })
     }
-    const found = findKey(presented.key)
+    const found = keys.find(presented.key, address)
     const key = presented.name === undefined || presented.name === found?.name ? found : undefined
     const verdict = wrongKeys.judge(address, key?.name)
-    if (verdict !== 'right' || key === undefined) onRefused?.(networkOf(address))
+    if (verdict !== 'right' || key === undefined) keys.onRefused?.(networkOf(address))
     // Not a 4xx: the key may be correct, and on a 4xx the platform would drop the message for good (§7.1).
     if (verdict === 'wait') throw new HttpError(503, tooManyWrong, 1, { counted: true })
     if (verdict === 'wrong' || key === undefined) throw new HttpError(401, unknown, undefined, { counted: true })
+    if (keys.isExpired(key)) throw new HttpError(401, expired(key), undefined, { counted: true })
     check?.(key, request)
     return key
   })
@@ -67,3 +62,6 @@ function readKey({ headers }: FastifyRequest, acceptsAuthorization: true | undef
 }
 
 const tooManyWrong = 'too many wrong API keys from this address: its other keys are not checked now, retry later'
+
+const expired = ({ name, expiresAt }: AcceptedKey): string =>
+  `the API key ${name} expired at ${expiresAt}: ask for a new key, or extend expires_at in the configuration`

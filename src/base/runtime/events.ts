@@ -42,6 +42,11 @@ export interface Events {
   /** Requests of users, or without a right key, of one address; path, status and error of the latest. */
   'requests.refused': { address: string; count: number; path: string; status: number; error: string; cause?: string }
   'keys.refused': { address: string; count: number }
+  /** A right key from an address that its `from` does not list; the address of the latest. Also counted in `keys.refused`. */
+  'key.address_refused': { name: string; address: string; count: number }
+  'key.expired': { name: string; expiresAt: string; count: number }
+  /** Once a day, from 14 days before, for a key that is used. */
+  'key.expires': { name: string; expiresAt: string }
   /** Preflight requests of pages that may not call /app, with the origin of the latest. */
   'origins.refused': { origin: string; count: number }
   'connections.refused': { side: 'operator' | 'platform'; count: number }

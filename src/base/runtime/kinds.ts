@@ -6,7 +6,10 @@ import type { Leaf } from './setting.ts'
 
 type Description = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write' | 'asOption' | 'unit'>
 
-type Extras<T> = Pick<Leaf<T>, 'words' | 'write' | 'ownApiKey' | 'outbound' | 'remedy' | 'secret' | 'asOption' | 'unit'>
+type Extras<T> = Pick<
+  Leaf<T>,
+  'words' | 'write' | 'ownApiKey' | 'isKeyDigest' | 'outbound' | 'remedy' | 'secret' | 'asOption' | 'unit'
+>
 
 export function kind<T, const E extends Extras<T> = object>(expected: string, parse: Leaf<T>['parse'], extras?: E) {
   return <const O extends Description>(info: O): Leaf<T> & E & O =>
@@ -93,6 +96,20 @@ export const longKey = kind(
   'at least 32 characters without spaces',
   (text) => (/^[\x21-\x7e]{32,}$/.test(text) ? text : undefined),
   { ownApiKey: true, secret: true, remedy: 'make one with: openssl rand -hex 32' },
+)
+
+/** The SHA-256 of an API key. */
+export const keyDigest = kind(
+  'the SHA-256 of a key, 64 hexadecimal digits',
+  (text) => (/^[\da-f]{64}$/i.test(text) ? text.toLowerCase() : undefined),
+  { isKeyDigest: true, remedy: 'make a key and its SHA-256 with: bellwire keys new' },
+)
+
+/** A moment, kept as text. */
+export const time = kind('a date and time with its zone, such as 2027-01-31T00:00:00Z', (text) =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
+    ? text
+    : undefined,
 )
 
 export const store = kind(

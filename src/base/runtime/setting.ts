@@ -33,6 +33,8 @@ export interface Leaf<T> extends Named {
   readonly secret?: true
   /** A key of this process's own API. */
   readonly ownApiKey?: true
+  /** The SHA-256 of such a key. */
+  readonly isKeyDigest?: true
   /** Whether tokens of ours are sent to the address, without a secret beside it in the configuration. */
   readonly sendsTokens?: true
   /** The path of a file that holds a secret. */

@@ -63,8 +63,8 @@ export const operatorOperations: readonly InterfaceOperation[] = [
       'The users and the time of the data. If the response contains `error`, the stream failed: discard all users in it.',
     refusals: {
       400: 'The body is invalid.',
-      401: 'The API key is missing or unknown.',
-      403: 'The API key is for several brands, and the request does not name one.',
+      401: 'The API key is missing, unknown or expired.',
+      403: 'The API key may not list users, or is for several brands, and the request does not name one.',
       413: 'The body is too large.',
       415: 'The body is compressed. Send it uncompressed.',
       501: 'The field is unknown or has no source.',
@@ -89,7 +89,7 @@ const linkOperations = [deviceLink, deviceUnlink].map((endpoint) => ({
   success: 'The record is accepted and on disk. `accepted` is the number of its tokens.',
   refusals: {
     400: 'The record is invalid. Do not retry.',
-    401: 'The API key is missing or unknown.',
+    401: 'The API key is missing, unknown or expired.',
     403: 'The API key may not link devices, or is not bound to exactly one brand.',
     413: 'The record is too large. Do not retry.',
     415: 'The body is compressed. Send it uncompressed.',
@@ -142,7 +142,8 @@ function singleOf(endpoint: SendEndpoint): InterfaceOperation {
     success: 'Successful: the message is delivered. The response contains its identifier.',
     refusals: {
       400: 'Failed: the record is invalid. The platform skips the message.',
-      401: 'Failed: the API key is missing or unknown. The platform skips the message.',
+      401: 'Failed: the API key is missing, unknown or expired. The platform skips the message.',
+      403: 'Failed: the API key may not send messages. The platform skips the message.',
       413: 'Failed: the body is too large. The platform skips the message.',
       415: 'Failed: the body is compressed. The platform skips the message.',
       422: 'Failed: the message was not delivered and must not be retried. The platform skips the message.',
@@ -164,7 +165,8 @@ function batchOf(endpoint: SendEndpoint): InterfaceOperation {
       'Each message is in one of three categories: successful, failed (skipped) or fatal (retried). A missing message is retried. `id` is the activity.id of the request.',
     refusals: {
       400: 'The body is not an array of valid records. The whole batch is retried.',
-      401: 'The API key is missing or unknown. The whole batch is retried.',
+      401: 'The API key is missing, unknown or expired. The whole batch is retried.',
+      403: 'The API key may not send messages. The whole batch is retried.',
       413: 'The body is too large. The whole batch is retried; send smaller batches.',
       415: 'The body is compressed. The whole batch is retried; send it uncompressed.',
       503: 'Temporarily unavailable. The whole batch is retried after Retry-After.',

@@ -137,7 +137,10 @@ function describeRoute(route: DescribedRoute, { tag, security, isPublic }: Route
 function refusalsOf({ method, scope, url }: DescribedRoute, security: Security): Record<number, string> {
   return {
     400: 'The request is invalid; `error` describes the cause.',
-    401: security === 'ApiKey' ? 'The API key is missing or unknown.' : 'The subscriber token is missing or invalid.',
+    401:
+      security === 'ApiKey'
+        ? 'The API key is missing, unknown or expired.'
+        : 'The subscriber token is missing or invalid.',
     403:
       scope === undefined ? 'Not allowed for this user.' : `The key lacks the scope ${scope}, or access to the brand.`,
     ...(url.includes(':') && { 404: 'Not found, or not accessible with this key.' }),

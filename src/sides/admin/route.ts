@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
+import type { AcceptedKeys } from '../../base/http/accepted-keys.ts'
 import type { AccessKey, Scope } from '../../base/http/access.ts'
 import { addressOf, networkOf } from '../../base/http/address.ts'
 import type { Authentication } from '../../base/http/authentication.ts'
@@ -59,13 +60,12 @@ const smallBody = 256 * 1024
  */
 export function registerAdmin(
   app: FastifyInstance,
-  keys: readonly AccessKey[],
+  keys: AcceptedKeys<AccessKey>,
   routes: readonly AdminRoute[],
   trail: AuditTrail,
 ): Authentication<AccessKey> {
   const missing = 'this route needs a key for /admin in the header X-Api-Key'
-  const onRefused = trail.refusedKeys.countUnknown
-  const authentication = keyAuthentication({ keys, missing, unknown: missing, onRefused })
+  const authentication = keyAuthentication({ keys, missing, unknown: missing })
   const { onRequest, callerOf } = authentication
   const entries = new WeakMap<FastifyRequest, OpenEntry>()
   for (const route of routes) {

@@ -1,5 +1,6 @@
 // Risky settings: valid, but they make an attack possible. They are refused unless `accept_risks` names the risk.
 
+import { hash } from 'node:crypto'
 import { clearTextHost, isThisMachine, secretsInAddress } from '../../base/runtime/address.ts'
 import { type ConfiguredValue, leavesOf } from './leaves.ts'
 import { type Config, table } from './table.ts'
@@ -30,12 +31,16 @@ export const isExampleKey = (key: string): boolean => /^(example|stand-ins)-/.te
 
 /** Finds keys with two purposes: a party that gets a key for one purpose must not get access to another. */
 function sharedKeys(leaves: readonly ConfiguredValue[], config: Config): readonly Risk[] {
-  const secrets = leaves.filter(({ leaf }) => leaf.secret)
+  const secrets = leaves
+    .filter(({ leaf }) => leaf.secret || leaf.isKeyDigest)
+    .map((each) => ({ ...each, digest: each.leaf.isKeyDigest ? each.value : hash('sha256', String(each.value)) }))
+  const isOwn = ({ leaf }: ConfiguredValue) => leaf.ownApiKey || leaf.isKeyDigest
   const role = roles(config)
-  return secrets.flatMap(({ path, leaf, value }, i) => {
+  return secrets.flatMap((secret, i) => {
+    const { path, digest } = secret
     const other = secrets
       .slice(0, i)
-      .find((each) => each.value === value && (leaf.ownApiKey || each.leaf.ownApiKey) && role(each.path) !== role(path))
+      .find((each) => each.digest === digest && (isOwn(secret) || isOwn(each)) && role(each.path) !== role(path))
     if (other === undefined) return []
     const description = `is the same as ${other.path}: the holder of one of the two keys also holds the other`
     return [{ risk: 'shared_keys', path, description, remedy: replaceKey }]
@@ -49,7 +54,7 @@ function roles({ platform }: Config): (path: string) => string {
     if (/^operator\.publish\b/.test(path)) return 'linking'
     const [, index] = /^platform\.keys\[(\d+)\]/.exec(path) ?? []
     if (index !== undefined) return platform?.keys[Number(index)]?.scopes.includes('devices') ? 'linking' : 'platform'
-    return path.replace(/\[\d+\]/g, '')
+    return path.replace(/\[\d+\]|_sha256$/g, '')
   }
 }
 

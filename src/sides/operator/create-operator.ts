@@ -1,5 +1,6 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
+import { createAcceptedKeys } from '../../base/http/accepted-keys.ts'
 import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
 import { createHttp } from '../../base/http/http.ts'
@@ -151,18 +152,18 @@ async function composeOn(
   const allBrands = [...brands, ...(options.publish ?? []).map(({ brand }) => brand)]
   const bodies = { ...limits, ...options.testing }
   const trail = createAuditTrail([{ name: '0', database }], () => database)
-  const onRefused = trail.refusedKeys.countUnknown
   const app = createHttp('operator', limits.bodyBytes, bodies)
-  sendRoutes(app, { keys: options.keys, onRefused, paths, limits, signal })
+  const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
+  const adminKeys = createAcceptedKeys(options.adminKeys ?? [], trail.refusedKeys.countUnknown)
+  sendRoutes(app, { keys, paths, limits, signal })
   reconciliationRoute(app, {
-    keys: options.keys,
-    onRefused,
+    keys,
     source: attributes,
     limits: { ...reconciliationLimits, ...options.testing?.reconciliation },
     signal,
   })
   const statusPages = hasStatusPages(options.status)
-    ? [statusRoutes(app, { pages: createStatusPages(database), keys: options.keys, onRefused })]
+    ? [statusRoutes(app, { pages: createStatusPages(database), keys })]
     : []
   const receipts =
     recorder && options.status?.receiptsFrom?.length
@@ -204,9 +205,8 @@ async function composeOn(
     personPartsOf: (brand) =>
       allBrands.includes(brand) ? operatorPersonParts.map((part) => ({ database, part })) : undefined,
   })
-  const adminKeys = options.adminKeys ?? []
   const authentication = registerAdmin(adminApp, adminKeys, admin, trail)
-  await serveConsole(adminApp, { side: 'operator', keys: adminKeys, authentication, routes: admin })
+  await serveConsole(adminApp, { side: 'operator', keys: options.adminKeys ?? [], authentication, routes: admin })
   const appApi = options.app
     ? await serveAppApi(app, {
         ...options.app,
@@ -232,7 +232,6 @@ async function composeOn(
     'operator',
     adminKeys,
     operatorDocuments({ admin, app: appApi, status: statusPages, receipts, publicUrl: options.publicUrl }),
-    onRefused,
   )
   await Promise.all([app.ready(), adminApp.ready()])
 

@@ -1,3 +1,4 @@
+import type { AcceptedKey } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import type { BodyLimits } from '../../base/http/request-bodies.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
@@ -10,14 +11,17 @@ import type { SuppressionOptions } from '../../subjects/delivery/suppress.ts'
 import type { Judge } from '../../subjects/devices/device-event.ts'
 import type { Publishing } from '../../subjects/devices/outbox.ts'
 import type { Provider } from '../../subjects/providers/provider.ts'
+import type { sendingScopes } from '../../subjects/settings/operator.ts'
 import { operator } from '../../subjects/settings/operator.ts'
 import type { StatusOptions } from './statuses.ts'
 
+export type SendingScope = (typeof sendingScopes)[number]
+
 /** An API key of §5. Several may be valid at once, for rotation. Each gives access to its own brands only (row 31). */
-export interface ApiKey {
-  readonly name: string
-  readonly key: string
+export interface ApiKey extends AcceptedKey {
   readonly brands: readonly string[]
+  /** The endpoints that the key may call. Default: all. */
+  readonly scopes?: readonly SendingScope[]
   /** The agreed rate (§1.6, row 13). Default: no limit. Further messages are fatal, with Retry-After. Each process counts alone. */
   readonly rate?: KeyRate
 }

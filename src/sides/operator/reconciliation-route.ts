@@ -1,6 +1,7 @@
 // POST /reconciliation (§4.1, §7.3): all users of the key's brand for whom a field is true.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { AcceptedKeys } from '../../base/http/accepted-keys.ts'
 import { HttpError } from '../../base/http/http.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
@@ -21,8 +22,7 @@ import type { ApiKey, ReconciliationLimits } from './options.ts'
 import { streamUsers } from './reconciliation-stream.ts'
 
 export interface ReconciliationRoute {
-  readonly keys: readonly ApiKey[]
-  readonly onRefused?: ((address: string) => void) | undefined
+  readonly keys: AcceptedKeys<ApiKey>
   /** Absent: every field is answered 501. */
   readonly source?: AttributeSource | undefined
   readonly limits: ReconciliationLimits
@@ -37,8 +37,8 @@ const waitSeconds = 10
  * Once the stream has begun, the status is 200: see streamUsers for its end.
  */
 export function reconciliationRoute(app: FastifyInstance, options: ReconciliationRoute): void {
-  const { keys, onRefused, source, limits, signal } = options
-  const { onRequest, callerOf } = authentication(keys, onRefused)
+  const { keys, source, limits, signal } = options
+  const { onRequest, callerOf } = authentication(keys, 'reconciliation')
   let openLists = 0
 
   app.post(reconciliation.path, { onRequest }, async (request, reply) => {

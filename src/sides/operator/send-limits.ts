@@ -25,10 +25,15 @@ const burstSeconds = 2
 /** After this time without excess, the next one is logged as a warning. */
 const quietMs = 60_000
 
-/** @example const excess = createSendLimits(keys)(key, messages, Date.now()) */
-export function createSendLimits(keys: readonly ApiKey[]): FindExcess {
-  const limits = new Map(keys.flatMap((key) => (key.rate ? [[key.name, createKeyLimit(key)]] : [])))
-  return (key, messages, now) => limits.get(key.name)?.(messages, now)
+/** @example const excess = createSendLimits()(key, messages, Date.now()) */
+export function createSendLimits(): FindExcess {
+  const limits = new WeakMap<ApiKey, ReturnType<typeof createKeyLimit>>()
+  return (key, messages, now) => {
+    if (!key.rate) return undefined
+    const limit = limits.get(key) ?? createKeyLimit(key)
+    limits.set(key, limit)
+    return limit(messages, now)
+  }
 }
 
 function createKeyLimit({ name, brands, rate = {} }: ApiKey) {

@@ -1,6 +1,7 @@
 // The four send endpoints (§4.1, §7.1, §7.2): they read messages from requests, and answer with the outcomes.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AcceptedKeys } from '../../base/http/accepted-keys.ts'
 import { HttpError } from '../../base/http/http.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
@@ -21,17 +22,16 @@ import { createSendLimits } from './send-limits.ts'
 type Sender = Pick<SendPath, 'send' | 'refuse'>
 
 export interface SendRoutes {
-  readonly keys: readonly ApiKey[]
-  readonly onRefused?: ((address: string) => void) | undefined
+  readonly keys: AcceptedKeys<ApiKey>
   /** The send path of each channel; a channel without one answers 503. */
   readonly paths: { readonly [C in Channel]?: Sender | undefined }
   readonly limits: Pick<OperatorLimits, 'batchMax' | 'answerBudgetMs'>
   readonly signal: AbortSignal
 }
 
-export function sendRoutes(app: FastifyInstance, { keys, onRefused, paths, limits, signal }: SendRoutes): void {
-  const { onRequest, callerOf } = authentication(keys, onRefused)
-  const findExcess = createSendLimits(keys)
+export function sendRoutes(app: FastifyInstance, { keys, paths, limits, signal }: SendRoutes): void {
+  const { onRequest, callerOf } = authentication(keys, 'send')
+  const findExcess = createSendLimits()
 
   for (const channel of ['push', 'site'] as const) {
     app.post(sendPaths[channel].single, { onRequest }, async (request, reply) => {

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import type { AcceptedKeys } from '../../base/http/accepted-keys.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { addRoute, type Route } from '../../base/http/route.ts'
 import { clock } from '../../base/runtime/clock.ts'
@@ -34,15 +35,7 @@ const longestRestMs = 50
 /** @returns the description of the route, for the documents */
 export function statusRoutes(
   app: FastifyInstance,
-  {
-    pages,
-    keys,
-    onRefused,
-  }: {
-    readonly pages: StatusPages
-    readonly keys: readonly ApiKey[]
-    readonly onRefused?: (address: string) => void
-  },
+  { pages, keys }: { readonly pages: StatusPages; readonly keys: AcceptedKeys<ApiKey> },
 ): Route<ApiKey, never, typeof query> {
   const inTurn = runPollsInTurn()
   const route: Route<ApiKey, never, typeof query> = {
@@ -63,7 +56,7 @@ export function statusRoutes(
       return reply.send(statusPageJson(page.records, page.next))
     },
   }
-  addRoute(app, route, authentication(keys, onRefused))
+  addRoute(app, route, authentication(keys, 'statuses'))
   return route
 }
 

@@ -1,6 +1,7 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
 import { consumerStates, readLag, statusOf } from '../../base/brokers/consumer-state.ts'
+import { createAcceptedKeys } from '../../base/http/accepted-keys.ts'
 import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
 import { createHttp } from '../../base/http/http.ts'
@@ -84,7 +85,6 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   const { queue } = stores
   const { reconciliation = [] } = options
   const trail = createAuditTrail(auditedStores(stores), (brand) => stores.of(brand).database)
-  const onRefused = trail.refusedKeys.countUnknown
   const links = createLinkIntake({
     sources: options.deviceLinks ?? [],
     registryOf: (brand) => stores.of(brand).registry,
@@ -149,13 +149,13 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     appBrands: ownBrands,
     personPartsOf: (brand) => personPartsOf(stores.of(brand)),
   })
-  const authentication = registerAdmin(adminApp, options.keys, admin, trail)
+  const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
+  const authentication = registerAdmin(adminApp, keys, admin, trail)
   await serveConsole(adminApp, { side: 'platform', keys: options.keys, authentication, routes: admin })
   deviceIntegrationRoutes(app, {
     registryOf: (brand) => stores.of(brand).registry,
-    keys: options.keys,
+    keys,
     judge: options.judgeDevice,
-    onRefused,
   })
   conversions.routes(app)
   const appApi = options.own?.app
@@ -192,9 +192,8 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
   documentRoutes(
     adminApp,
     'platform',
-    options.keys,
+    keys,
     platformDocuments({ admin, app: appApi, receipts, publicUrl: options.publicUrl }),
-    onRefused,
   )
   await Promise.all([app.ready(), adminApp.ready()])
   await own?.start()

@@ -1,6 +1,7 @@
 // §4.2: the routes that operators call at {platform_url}.
 
 import type { FastifyInstance } from 'fastify'
+import type { AcceptedKeys } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { keyAuthentication } from '../../base/http/key-authentication.ts'
@@ -15,17 +16,12 @@ export interface DeviceIntegration {
   /** The registry of a brand. */
   readonly registryOf: (brand: string) => Pick<Registry, 'storeEvents'>
   /** Keys with the scope `devices`, each bound to exactly one brand. A record names no brand, so the key decides (row 31). */
-  readonly keys: readonly AccessKey[]
+  readonly keys: AcceptedKeys<AccessKey>
   readonly judge?: Judge | undefined
-  /** Called for each refused key. */
-  readonly onRefused?: ((address: string) => void) | undefined
 }
 
 /** Row 19: 200 with `{accepted}` once the record is on disk, 400 for an unreadable record, 401 for an unknown key. */
-export function deviceIntegrationRoutes(
-  app: FastifyInstance,
-  { registryOf, keys, judge, onRefused }: DeviceIntegration,
-): void {
+export function deviceIntegrationRoutes(app: FastifyInstance, { registryOf, keys, judge }: DeviceIntegration): void {
   const unknown = 'the API key is missing or unknown: send the key that the platform gave you in the header X-Api-Key'
   const access = {
     ...keyAuthentication({
@@ -34,7 +30,6 @@ export function deviceIntegrationRoutes(
       unknown,
       acceptsAuthorization: true,
       check: onlyBrandOf,
-      onRefused,
     }),
     bodyLimit: mostRecordBytes,
   }

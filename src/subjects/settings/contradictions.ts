@@ -1,18 +1,36 @@
 // Settings that contradict each other, in the configuration file and in the options of the library, which have the same names.
 
+import { type AcceptedKey, digestOf } from '../../base/http/accepted-keys.ts'
 import type { Fault } from '../../base/runtime/problem.ts'
 
 /** @param path 'operator.keys', or 'keys' in the library */
-export function keyFaults(path: string, keys: readonly { readonly name: string; readonly key: string }[]): Fault[] {
-  const repeated = (name: 'name' | 'key', description: string, remedy: string): Fault[] =>
-    keys.flatMap((each, i) =>
-      each[name] && keys.slice(0, i).some((other) => other[name] === each[name])
-        ? [{ path: `${path}[${i}]`, description, remedy }]
-        : [],
+export function keyFaults(path: string, keys: readonly AcceptedKey[]): Fault[] {
+  const digests = keys.map((key) => (key.key || key.keySha256 ? digestOf(key) : undefined))
+  const repeated = (values: readonly (string | undefined)[], description: string, remedy: string): Fault[] =>
+    values.flatMap((value, i) =>
+      value && values.indexOf(value) < i ? [{ path: `${path}[${i}]`, description, remedy }] : [],
     )
   return [
-    ...repeated('name', 'another key has the same name', 'give each key its own name'),
-    ...repeated('key', 'this key is listed twice', 'make another with: openssl rand -hex 24'),
+    ...keys.flatMap(({ key, keySha256 }, i) =>
+      (key === undefined) === (keySha256 === undefined)
+        ? [
+            {
+              path: `${path}[${i}].key`,
+              description:
+                key === undefined
+                  ? 'missing; expected the key or its SHA-256'
+                  : 'the key and its SHA-256 are both given',
+              remedy: 'write either key or key_sha256; make both with: bellwire keys new',
+            },
+          ]
+        : [],
+    ),
+    ...repeated(
+      keys.map(({ name }) => name),
+      'another key has the same name',
+      'give each key its own name',
+    ),
+    ...repeated(digests, 'this key is listed twice', 'make another with: openssl rand -hex 24'),
   ]
 }
 

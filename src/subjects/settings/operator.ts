@@ -1,14 +1,17 @@
 // The settings of the operator's side.
 
-import { brand, duration, integer, key, size, store, text } from '../../base/runtime/kinds.ts'
+import { brand, duration, integer, oneOf, size, store } from '../../base/runtime/kinds.ts'
 import { group, list, rows } from '../../base/runtime/setting.ts'
 import { alerts } from './alerts.ts'
 import { attributeSettings } from './attributes.ts'
 import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
 import { publish } from './device-channels.ts'
 import { deviceLimits } from './device-limits.ts'
-import { accessKeys, keepAudit, listening, requestBodies } from './shared.ts'
+import { acceptedKey, accessKeys, keepAudit, listening, requestBodies } from './shared.ts'
 import { statusSettings } from './status.ts'
+
+/** The endpoints of the interface: those that take messages, GET /messages/status, and the lists of users. */
+export const sendingScopes = ['send', 'statuses', 'reconciliation'] as const
 
 export const operator = group(
   'Server',
@@ -22,12 +25,16 @@ export const operator = group(
     keys: rows(
       'The API keys issued to the platform. Several keys may be valid at once, so that a key can be rotated.',
       {
-        name: text({ help: 'The name of the key, for logs.' }),
-        key: key({ help: 'The key, sent by the platform as X-Api-Key.' }),
+        ...acceptedKey('The key, sent by the platform as X-Api-Key.'),
         brands: list(brand({ help: 'A brand.' }), {
           help: 'The brands for which the key may send.',
           minItems: 1,
           remedy: "write brands: ['1'], with the brand_id that the platform sends",
+        }),
+        scopes: list(oneOf(sendingScopes, { help: 'A scope.' }), {
+          help: 'The endpoints that the key may call: send messages, read statuses, list the users of a field. Default: all.',
+          optional: true,
+          minItems: 1,
         }),
         rate: group(
           '',

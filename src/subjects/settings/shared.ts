@@ -7,6 +7,7 @@ import {
   duration,
   integer,
   key,
+  keyDigest,
   network,
   oneOf,
   path,
@@ -14,6 +15,7 @@ import {
   size,
   store,
   text,
+  time,
 } from '../../base/runtime/kinds.ts'
 import { group, list, rows, type Settings } from '../../base/runtime/setting.ts'
 
@@ -110,11 +112,29 @@ export const perSecond = integer(1, 1_000_000, {
 export const proxyOf = (help: string) =>
   proxyUrl({ section: 'Calls to other systems', help, optional: true, secret: true })
 
+/** A key that callers present. */
+export const acceptedKey = (help: string) => ({
+  name: text({ help: 'The name of the key, for logs.' }),
+  key: key({ help, optional: true }),
+  key_sha256: keyDigest({
+    help: 'The SHA-256 of the key, in place of the key. Only for random keys, as `bellwire keys new` makes them.',
+    optional: true,
+  }),
+  expires_at: time({
+    help: 'The key is refused from this time. The log warns 14 days before. Default: never.',
+    optional: true,
+  }),
+  from: list(network({ help: 'An address or a network.' }), {
+    help: 'The addresses and networks from which the key is accepted. Default: all.',
+    optional: true,
+    minItems: 1,
+  }),
+})
+
 export const accessKeys = (help: string) =>
   list(
     group('Keys for administration', {
-      name: text({ help: 'The name of the key, for logs.' }),
-      key: key({ help: 'The key, sent as X-Api-Key.' }),
+      ...acceptedKey('The key, sent as X-Api-Key.'),
       scopes: list(oneOf(allScopes, { help: 'A scope.' }), {
         help: 'The scopes of the key, of which none includes another.',
         minItems: 1,

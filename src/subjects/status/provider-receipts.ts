@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { createKeyFinder } from '../../base/http/access.ts'
+import { createAcceptedKeys } from '../../base/http/accepted-keys.ts'
 import { addressOf } from '../../base/http/address.ts'
 import { createAuthentication } from '../../base/http/authentication.ts'
 import { HttpError } from '../../base/http/http-error.ts'
@@ -90,15 +90,16 @@ export function providerReceiptRoute(app: FastifyInstance, { receipts, brands, r
   const providers = new Map(
     receipts.map((provider) => [
       provider.name,
-      { header: provider.header.toLowerCase(), find: createKeyFinder([{ ...provider, key: provider.secret }]) },
+      { header: provider.header.toLowerCase(), secrets: createAcceptedKeys([{ ...provider, key: provider.secret }]) },
     ]),
   )
   const wrongSecrets = createWrongKeys()
   const authentication = createAuthentication((request) => {
     const provider = providers.get((request.params as { name: string }).name)
     const given = provider && request.headers[provider.header]
-    const found = typeof given === 'string' ? provider?.find(given) : undefined
-    const verdict = wrongSecrets.judge(addressOf(request.raw), found?.name)
+    const address = addressOf(request.raw)
+    const found = typeof given === 'string' ? provider?.secrets.find(given, address) : undefined
+    const verdict = wrongSecrets.judge(address, found?.name)
     if (verdict === 'wait')
       throw new HttpError(503, 'too many wrong secrets from this address: retry later', 1, { counted: true })
     if (verdict === 'wrong' || !found)

@@ -58,6 +58,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ['audit', 'list, export and verify who did what', () => import('./audit.ts')],
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],
+  ['keys', 'make API keys', () => import('./keys.ts')],
   ['vapid', 'make a key pair for Web Push', () => import('./vapid.ts')],
   [
     'completion',

@@ -100,11 +100,11 @@ export async function runningSide(
   if (!listening)
     throw new CliError(exit.usage, `no ${side}: give --url and a key, or a configuration with a section ${side}`)
   const keys = side === 'platform' ? platform?.keys : operator?.adminKeys
-  const found = keys?.find((each) => scopes.every((scope) => each.scopes.includes(scope)))
+  const found = keys?.find((each) => each.key !== undefined && scopes.every((scope) => each.scopes.includes(scope)))
   if (key === undefined && !found)
     throw new CliError(
       exit.usage,
-      `no key of ${keysOf[side]} has the ${phraseScopes(scopes)}: add one, or give BELLWIRE_KEY or --key-file`,
+      `no key of ${keysOf[side]} has the ${phraseScopes(scopes)}${keys?.some((each) => each.key === undefined) ? ' and is written as `key`' : ''}: add one, or give BELLWIRE_KEY or --key-file`,
     )
   // All commands call /admin.
   return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string), proxy }

@@ -1,5 +1,7 @@
 // Wrong configuration files, each with one thought. Their messages are in messages.txt.
 
+import { hash } from 'node:crypto'
+
 const operator = (settings: string): string => `operator:
   keys: [{name: ft, key: operator-key-000000000001, brands: [1]}]
   suppression: none
@@ -124,6 +126,22 @@ export const wrongFiles: Readonly<Record<string, WrongFile>> = {
   'one key twice': {
     file: operator(
       '  admin_keys:\n    - {name: a, key: admin-key-0000000000001, scopes: [counts, read]}\n    - {name: b, key: admin-key-0000000000001, scopes: [counts, read]}',
+    ),
+  },
+  'one key as text and as SHA-256': {
+    file: operator(
+      `  admin_keys:\n    - {name: a, key: admin-key-0000000000001, scopes: [counts]}\n    - {name: b, key_sha256: ${hash('sha256', 'admin-key-0000000000001')}, scopes: [counts]}`,
+    ),
+  },
+  'a key without text and SHA-256': { file: platform('  keys: [{name: crm, scopes: [counts]}]') },
+  'a key with text and SHA-256': {
+    file: platform(
+      `  keys: [{name: crm, key: platform-key-00000000001, key_sha256: ${hash('sha256', 'other')}, scopes: [counts]}]`,
+    ),
+  },
+  'a SHA-256, an expiry and a network that cannot be read': {
+    file: platform(
+      '  keys: [{name: crm, key_sha256: abc, expires_at: 2027-01-31, from: [10.0.0.0/33], scopes: [counts]}]',
     ),
   },
   'a brand and channel with two lanes': { file: lane(`    - {brand: 1, channel: push, to: ${to}}`) },

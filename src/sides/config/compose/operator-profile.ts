@@ -1,5 +1,6 @@
+import { digestOf } from '../../../base/http/accepted-keys.ts'
 import {
-  fingerprintOf,
+  fingerprintOfDigest,
   type IntegrationProfile,
   isPublicAddress,
   profileVersion,
@@ -42,9 +43,9 @@ export async function operatorProfile(config: OperatorConfig, now: number): Prom
     body_bytes: limits.bodyBytes,
     answer_within_ms: limits.answerBudgetMs,
     concurrency: Math.max(1, Math.min(mostBatches, Math.floor(limits.inProgress / limits.batchMax))),
-    keys: keys.map(({ name, key, brands, rate }) => ({
+    keys: keys.map(({ name, brands, rate, ...key }) => ({
       name,
-      fingerprint: fingerprintOf(key),
+      fingerprint: fingerprintOfDigest(digestOf(key)),
       brands: [...brands],
       ...(rate && { rate: rateOf(rate) }),
     })),

@@ -1,0 +1,81 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import { clock } from '../runtime/clock.ts'
+import { emit } from '../runtime/events.ts'
+import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
+import { createIsInside } from './address.ts'
+
+/** A key that callers present. It has either `key` or `keySha256`. */
+export interface AcceptedKey {
+  readonly name: string
+  readonly key?: string
+  /** The SHA-256 of the key in hexadecimal digits, so that the configuration does not contain the key. */
+  readonly keySha256?: string
+  /** The time from which the key is refused: '2027-01-31T00:00:00Z'. Default: never. */
+  readonly expiresAt?: string
+  /** The addresses and networks from which the key is accepted: '10.0.0.0/8'. Default: all. */
+  readonly from?: readonly string[]
+}
+
+/** The accepted keys of one list, which all its routes share. */
+export interface AcceptedKeys<Key extends AcceptedKey = AcceptedKey> {
+  /**
+   * The key that was presented, if it is accepted from this address. The time does not depend on how many characters of it are right.
+   */
+  find(presented: string | undefined, address: string): Key | undefined
+  /** Whether the key has expired. Reports a key that expires soon, once a day. */
+  isExpired(key: Key): boolean
+  /** Called for each key that is refused as wrong. */
+  readonly onRefused?: ((address: string) => void) | undefined
+}
+
+/** Longer texts are not hashed. */
+const longestKey = 512
+const warnBeforeMs = 14 * 86_400_000
+
+/** @example const keys = createAcceptedKeys([{ name: 'crm', key: 'k1', brands: ['1'] }]); keys.find('k1', '192.0.2.1')?.brands // ['1'] */
+export function createAcceptedKeys<Key extends AcceptedKey>(
+  keys: readonly Key[],
+  onRefused?: AcceptedKeys['onRefused'],
+): AcceptedKeys<Key> {
+  const entries = keys.map((key) => ({
+    key,
+    digest: Buffer.from(digestOf(key), 'hex'),
+    isInside: key.from && createIsInside(key.from),
+  }))
+  const reportAddress = summarizeRepeats<string>(60_000, (name, count, address) =>
+    emit('key.address_refused', { name, address, count }),
+  )
+  const reportExpired = summarizeRepeats<Key>(60_000, (name, count, { expiresAt = '' }) =>
+    emit('key.expired', { name, expiresAt, count }),
+  )
+  const reportExpiry = summarizeRepeats<Key>(86_400_000, (name, _count, { expiresAt = '' }) =>
+    emit('key.expires', { name, expiresAt }),
+  )
+  return {
+    onRefused,
+    find(presented, address) {
+      if (presented === undefined || presented === '' || Buffer.byteLength(presented) > longestKey) return undefined
+      const digest = hash('sha256', presented, 'buffer')
+      let found: (typeof entries)[number] | undefined
+      // No early exit: every key is compared.
+      for (const entry of entries) if (timingSafeEqual(digest, entry.digest)) found = entry
+      if (found?.isInside?.(address) === false) {
+        reportAddress(found.key.name, address)
+        return undefined
+      }
+      return found?.key
+    },
+    isExpired(key) {
+      if (key.expiresAt === undefined) return false
+      const expiresAt = Date.parse(key.expiresAt)
+      const now = clock.now()
+      if (now >= expiresAt) reportExpired(key.name, key)
+      else if (now >= expiresAt - warnBeforeMs) reportExpiry(key.name, key)
+      return now >= expiresAt
+    },
+  }
+}
+
+/** The SHA-256 of the key in hexadecimal digits. */
+export const digestOf = ({ key, keySha256 }: Pick<AcceptedKey, 'key' | 'keySha256'>): string =>
+  keySha256 ?? hash('sha256', key as string)
