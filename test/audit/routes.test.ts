@@ -88,6 +88,11 @@ test('each act at an operator leaves its entry', async (t) => {
       { brand: 1, user_id: '7', ttl_seconds: 60 },
       { act: 'tokens.create', brand: '1', user: '7', given: { ttl_seconds: 60 } },
     ],
+    [
+      'POST /admin/subscriber-tokens/revoke',
+      { brand: 1, user_id: '7' },
+      { act: 'tokens.revoke', brand: '1', user: '7' },
+    ],
     ['POST /admin/devices/link', record, { act: 'devices.link', brand: '1', user: '7', count: 1 }],
     ['GET /admin/devices?brand=1&user_id=7', '', { act: 'devices.list', brand: '1', user: '7' }],
     ['POST /admin/devices/unlink', record, { act: 'devices.unlink', brand: '1', user: '7', count: 1 }],
@@ -170,6 +175,7 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
       { brand: 1, user_id: '7', ttl_seconds: 60 },
       { act: 'tokens.create', ...user, given: { ttl_seconds: 60 } },
     ],
+    ['POST /admin/subscriber-tokens/revoke', { brand: 1, user_id: '7' }, { act: 'tokens.revoke', ...user }],
     ['GET /admin/devices?brand=1&user_id=7', '', { act: 'devices.list', ...user }],
     ['GET /admin/devices/removed?brand=1', '', { act: 'devices.list-removed', brand: '1' }],
     [

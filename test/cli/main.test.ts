@@ -27,6 +27,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'migrate',
     'config',
     'keys',
+    'tokens',
     'vapid',
     'init',
     'push',

@@ -39,7 +39,7 @@ const onBothSides = {
   ],
   people: ['POST /admin/messages/erase', 'GET /admin/people/{brand}/{user}'],
   audit: ['GET /admin/audit', 'GET /admin/audit.ndjson'],
-  tokens: ['POST /admin/subscriber-tokens'],
+  tokens: ['POST /admin/subscriber-tokens', 'POST /admin/subscriber-tokens/revoke'],
 } as const
 
 type Routes = Readonly<Record<string, readonly string[]>>

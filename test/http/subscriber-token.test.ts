@@ -19,6 +19,7 @@ test('a token contains its user, brand and expiry', async () => {
     assert.deepEqual(await verifySubscriberToken(token, { secrets: [secret], now }), {
       brand,
       userId: '1001',
+      issuedAt: start,
       expiresAt: start + 600_000,
     })
   }

@@ -11,7 +11,13 @@ import { type Authentication, createAuthentication } from './authentication.ts'
 import { HttpError } from './http-error.ts'
 import { type BodyShare, mediaTypeOf } from './request-bodies.ts'
 import { addRoute, type Route } from './route.ts'
-import { checkSecrets, type Subscriber, TokenRefused, verifySubscriberToken } from './subscriber-token.ts'
+import {
+  checkSecrets,
+  type Subscriber,
+  TokenRefused,
+  type TokenRevocations,
+  verifySubscriberToken,
+} from './subscriber-token.ts'
 import { createWrongKeys } from './wrong-keys.ts'
 
 /** A route that the operator's apps and pages call with the subscriber token of the signed-in user. */
@@ -41,6 +47,7 @@ export interface AppAccess {
   readonly origins: readonly string[]
   /** The configured brands. A token of another brand is refused. */
   readonly brands: readonly string[]
+  readonly revocations?: TokenRevocations | undefined
   readonly now?: () => number
 }
 
@@ -140,6 +147,10 @@ function subscriberAuthentication(access: AppAccess, wrongTokens: WrongTokens): 
       wrongTokens.judge(request, true)
       if (!access.brands.includes(subscriber.brand))
         throw new TokenRefused(`the brand ${subscriber.brand} of the token is not configured here`)
+      if (access.revocations?.isRevoked(subscriber))
+        throw new TokenRefused(
+          'the token was revoked: sign in again, so that your backend gets a new one, with the time of issue in `iat`',
+        )
       demandJson(request)
       return subscriber
     } catch (error) {

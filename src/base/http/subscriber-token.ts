@@ -5,7 +5,7 @@ import { clock } from '../runtime/clock.ts'
 const audience = 'bellwire-app'
 /** HS256 requires a key of at least 256 bits (RFC 7518 §3.2). */
 const leastSecretBytes = 32
-/** Longest lifetime of a token, whoever signed it, since tokens cannot be revoked. */
+/** Longest lifetime of a token, whoever signed it: a revocation is kept for this time. */
 export const longestTokenSeconds = 86_400
 /** Accepted difference between clocks, in seconds. */
 const clockTolerance = 5
@@ -13,8 +13,18 @@ const clockTolerance = 5
 export interface Subscriber {
   readonly brand: string
   readonly userId: string
+  /** Epoch milliseconds of `iat`; 0: the token does not say it, so it counts as older than any revocation. */
+  readonly issuedAt: number
   /** Epoch milliseconds. */
   readonly expiresAt: number
+}
+
+/** The revoked tokens of users. */
+export interface TokenRevocations {
+  /** Whether the token was issued before its user's tokens were revoked. */
+  isRevoked(token: Pick<Subscriber, 'brand' | 'userId' | 'issuedAt'>): boolean
+  /** @param listener called after tokens were revoked, in any process */
+  onChange(listener: () => void): void
 }
 
 /** The caller's token is invalid; `message` names the remedy. Answered 401. */
@@ -97,7 +107,7 @@ export async function verifySubscriberToken(
         throw new TokenRefused(
           'the token is valid for longer than 24 hours: set `exp` to at most 24 hours after `iat`, preferably a few minutes',
         )
-      return { brand, userId: sub, expiresAt: exp * 1000 }
+      return { brand, userId: sub, issuedAt: (iat ?? 0) * 1000, expiresAt: exp * 1000 }
     } catch (error) {
       if (error instanceof errors.JWSSignatureVerificationFailed) continue
       throw refusal(error)

@@ -222,7 +222,7 @@ export interface Events {
     brand: string
     userId: string
     streams: number
-    why: 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'stopping'
+    why: 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'revoked' | 'stopping'
   }
 }
 export type EventName = keyof Events

@@ -100,6 +100,8 @@ export const commitOrder: readonly string[] = [
   'upsert_status_cursor',
   'upsert_conversions',
   'forget_conversions',
+  'revoke_tokens',
+  'forget_revoked_tokens',
   // Calls of providers.
   'insert_calls',
   'forget_calls',

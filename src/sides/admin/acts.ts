@@ -11,6 +11,7 @@ const acts = {
   'GET /admin/consumers': null,
   'GET /admin/services': null,
   'POST /admin/subscriber-tokens': 'tokens.create',
+  'POST /admin/subscriber-tokens/revoke': 'tokens.revoke',
   'GET /admin/messages': 'messages.find',
   'GET /admin/messages/:ref': 'messages.show',
   'GET /admin/messages/:seq': 'messages.show',

@@ -230,6 +230,9 @@ export const RemovedDevices = Type.Object({
 /** The user whose texts are erased. */
 export const ErasedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)
 
+/** The user whose subscriber tokens are revoked. */
+export const RevokedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)
+
 /** The filter of the audit trail. */
 export const AuditQuery = Type.Object({
   act: Type.Optional(text('The act, such as failed.dismiss.')),

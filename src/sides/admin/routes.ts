@@ -7,6 +7,7 @@ import type { LaneService, Queue } from '../../base/queue/queue.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { AuditStore } from '../../subjects/audit/trail.ts'
 import type { MessageCount } from '../../subjects/delivery/message-counts.ts'
+import type { Revocations } from '../../subjects/delivery/revoked-tokens.ts'
 import type { Reading } from '../../subjects/devices/device-event.ts'
 import type { Registry } from '../../subjects/devices/registry.ts'
 import type { RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
@@ -33,7 +34,7 @@ import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
 import type { AdminHandler } from './route.ts'
 import { type ChannelServices, listServices } from './services.ts'
-import { subscriberTokenRoute } from './subscriber-tokens.ts'
+import { subscriberTokenRoutes } from './subscriber-tokens.ts'
 
 /** The parts that the routes of both sides need. */
 interface SharedParts {
@@ -48,6 +49,7 @@ interface SharedParts {
   readonly removals: RemovalKeeper | undefined
   /** Signs subscriber tokens. */
   readonly tokenSecret: string | undefined
+  readonly revocations: Revocations
   /** The brands whose users have subscriber tokens. */
   readonly appBrands: readonly string[]
   /** The parts of the store of a brand. Undefined: this side has no such brand. */
@@ -83,14 +85,17 @@ export interface PlatformParts extends SharedParts {
 export function operatorRoutes(parts: OperatorParts) {
   const messages = operatorMessageRoutes(parts)
   const changes = deviceChangeRoutes({ registry: parts.registry, ...parts.deviceChecks })
-  const tokens = subscriberTokenRoute({
+  const tokens = subscriberTokenRoutes({
     secret: parts.tokenSecret,
     setting: 'operator.app.secrets',
     brands: parts.appBrands,
+    revocations: parts.revocations,
+    databaseOf: () => parts.database,
   })
   return [
     route('GET', '/admin/summary', 'counts', operatorSummary(parts.countMessages)),
-    route('POST', '/admin/subscriber-tokens', 'tokens', tokens),
+    route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
+    route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
     route('GET', '/admin/messages', 'read', messages.find),
     route('POST', '/admin/messages/erase', 'people', messages.erase),
     route('GET', '/admin/messages/:ref', 'read', messages.show),
@@ -118,10 +123,12 @@ export function platformRoutes(parts: PlatformParts) {
   const conversions = conversionListRoutes(converted)
   const attributes = attributeRoutes(crmOf)
   const runs = reconciliationRoutes({ databases: crms, databaseOf: crmOf }, parts.reconciliation)
-  const tokens = subscriberTokenRoute({
+  const tokens = subscriberTokenRoutes({
     secret: parts.tokenSecret,
     setting: 'platform.own.app.secrets',
     brands: parts.appBrands,
+    revocations: parts.revocations,
+    databaseOf,
   })
   return [
     route('POST', '/admin/activities/:channel', 'enqueue', records.enqueue),
@@ -146,7 +153,12 @@ export function platformRoutes(parts: PlatformParts) {
     route('GET', '/admin/consumers', 'counts', listConsumers(parts.consumers)),
     ...servicesIn(parts),
     ...removalsIn(parts),
-    ...(parts.app ? [route('POST', '/admin/subscriber-tokens', 'tokens', tokens)] : []),
+    ...(parts.app
+      ? [
+          route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
+          route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
+        ]
+      : []),
     ...devicesIn(parts.registryOf),
     route('POST', '/admin/attributes/:brand', 'attributes', attributes.importUsers),
     route('GET', '/admin/attributes/:brand/:user', 'read', attributes.show),

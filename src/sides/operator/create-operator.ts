@@ -16,6 +16,7 @@ import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
 import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjects/delivery/compose.ts'
 import { countMessages } from '../../subjects/delivery/message-counts.ts'
 import { createStoreRetention } from '../../subjects/delivery/retention.ts'
+import { createRevocations } from '../../subjects/delivery/revoked-tokens.ts'
 import { createSendPath, type SendPath } from '../../subjects/delivery/send-path.ts'
 import { readSourceExclusions } from '../../subjects/delivery/source-exclusions.ts'
 import { createSuppression } from '../../subjects/delivery/suppress.ts'
@@ -176,6 +177,7 @@ async function composeOn(
           }),
         ]
       : []
+  const revocations = createRevocations([database])
   const adminApp = createHttp('operator', limits.bodyBytes, bodies)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
   const admin = operatorRoutes({
@@ -200,6 +202,7 @@ async function composeOn(
     },
     statuses: recorder,
     countMessages: () => database.read(op(countMessages, [[]])),
+    revocations,
     tokenSecret: options.app?.secrets[0],
     appBrands: allBrands,
     personPartsOf: (brand) =>
@@ -220,6 +223,7 @@ async function composeOn(
         publish: options.publish ?? [],
         judge: options.judgeDevice,
         devices: { app: maxDevices.app, appPerMinute: options.testing?.appPerMinute ?? appPerMinute },
+        revocations,
         signal,
       })
     : []
@@ -233,6 +237,7 @@ async function composeOn(
     adminKeys,
     operatorDocuments({ admin, app: appApi, status: statusPages, receipts, publicUrl: options.publicUrl }),
   )
+  if (options.app) await revocations.start()
   await Promise.all([app.ready(), adminApp.ready()])
 
   const retention = createStoreRetention(store.database, store.queue, options, store.statuses ? [forgetStatuses] : [])
@@ -257,6 +262,7 @@ async function composeOn(
       await atMost(withinMs, Promise.all([paths.push?.idle(), paths.site?.idle()]))
       await Promise.all([app.close(), adminApp.close()])
       await trail.stop()
+      await revocations.stop()
       await outbox.stop(withinMs)
       await statuses?.stop(withinMs)
       await removals?.stop()

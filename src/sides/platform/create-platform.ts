@@ -22,6 +22,7 @@ import { checkAnyStore, storeStates } from '../../subjects/brands/store-states.t
 import { createConversions, forgetStatuses } from '../../subjects/conversions/conversions.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
 import { createStoreRetention } from '../../subjects/delivery/retention.ts'
+import { createRevocations } from '../../subjects/delivery/revoked-tokens.ts'
 import { deviceIntegrationRoutes } from '../../subjects/devices/integration-routes.ts'
 import { createLinkIntake } from '../../subjects/devices/link-intake.ts'
 import { knownKinds } from '../../subjects/devices/reachable.ts'
@@ -128,6 +129,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     ...options.testing,
   }
   const app = createHttp('platform', bodyBytes, bodies)
+  const revocations = createRevocations(stores.all.map(({ database }) => database))
   const adminApp = createHttp('platform', bodyBytes, bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
   const admin = platformRoutes({
@@ -145,6 +147,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     services: own?.services ?? [],
     removals: own?.removals,
     app: options.own?.app !== undefined,
+    revocations,
     tokenSecret: options.own?.app?.secrets[0],
     appBrands: ownBrands,
     personPartsOf: (brand) => personPartsOf(stores.of(brand)),
@@ -170,6 +173,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
         services: pushServicesOf(options),
         judge: options.judgeDevice,
         devices: appDevices,
+        revocations,
         signal,
       })
     : []
@@ -195,6 +199,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     keys,
     platformDocuments({ admin, app: appApi, receipts, publicUrl: options.publicUrl }),
   )
+  if (options.own?.app) await revocations.start()
   await Promise.all([app.ready(), adminApp.ready()])
   await own?.start()
   for (const { service } of services) service.start()
@@ -247,6 +252,7 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
       if (own) await atMost(withinMs, own.idle())
       await Promise.all([app.close(), adminApp.close()])
       await trail.stop()
+      await revocations.stop()
       await Promise.all([
         own?.close(),
         ...services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),

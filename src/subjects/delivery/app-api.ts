@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { type AppRoute, appRoutes, type ReceiptRoute } from '../../base/http/app-access.ts'
+import type { TokenRevocations } from '../../base/http/subscriber-token.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { DescribedRoute } from '../../contract/documents/described.ts'
 import { deviceAppRoutes } from '../devices/app-routes.ts'
@@ -43,19 +44,32 @@ export interface AppApi extends AppOptions {
   readonly judge?: Judge | undefined
   /** Most devices of one user, and most tokens that one user may link in a minute. */
   readonly devices: { readonly app: number; readonly appPerMinute: number }
+  readonly revocations: TokenRevocations
   /** Ends all streams when it aborts. */
   readonly signal: AbortSignal
 }
 
 /** Registers the routes. @returns the routes, for the documents */
 export async function serveAppApi(server: FastifyInstance, options: AppApi): Promise<readonly DescribedRoute[]> {
-  const { databaseOf, registryOf, suppression, statusOps, services, publish = [], judge, devices, signal } = options
+  const {
+    databaseOf,
+    registryOf,
+    suppression,
+    statusOps,
+    services,
+    publish = [],
+    judge,
+    devices,
+    revocations,
+    signal,
+  } = options
   const { app = [], receipts = [] } = options.statusRoutes ?? {}
   const { secrets, origins = [], brands, streams, streamsPerUser } = options
   const inbox = inboxRoutes({
     databaseOf,
     statusOps,
     signal,
+    revocations,
     ...(streams !== undefined && { streams }),
     ...(streamsPerUser !== undefined && { streamsPerUser }),
     ...(suppression && { allowed: suppression.mayRead }),
@@ -67,6 +81,6 @@ export async function serveAppApi(server: FastifyInstance, options: AppApi): Pro
     ...app,
     ...deviceAppRoutes({ registryOf, judge, reaches, most: devices.app, perMinute: devices.appPerMinute }),
   ]
-  await appRoutes(server, { secrets, origins, brands }, routes, receipts)
+  await appRoutes(server, { secrets, origins, brands, revocations }, routes, receipts)
   return [...routes, ...receipts]
 }

@@ -5,6 +5,7 @@ import { messageMigrations } from './messages.ts'
 import { permissionMigrations } from './permission.ts'
 import { refusalMigrations } from './refusals.ts'
 import { requestMigrations } from './requests.ts'
+import { revocationMigrations } from './revoked-tokens.ts'
 
 /** The tables of the send path: in the operator's store, and in each store of a platform. */
 export const deliveryMigrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const deliveryMigrations: readonly Migration[] = [
   ...requestMigrations,
   ...refusalMigrations,
   ...deviceSendMigrations,
+  ...revocationMigrations,
 ]

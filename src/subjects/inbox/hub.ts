@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { TokenRevocations } from '../../base/http/subscriber-token.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import type { Database } from '../../base/store/database.ts'
@@ -23,6 +24,7 @@ export interface HubOptions {
   readonly streamsPerUser: number
   /** Whether this user may see notifications now (docs/contributing/decisions.md). Called before they are written; rejects if that is unknown. */
   readonly allowed?: ((brand: string, userId: string) => Promise<boolean>) | undefined
+  readonly revocations?: TokenRevocations | undefined
   readonly now: () => number
 }
 
@@ -53,7 +55,7 @@ interface UserStreams {
  * user is marked as stale, all stale users are read together, and each stream gets the notifications that it lacks.
  */
 export function createHub(options: HubOptions): Hub {
-  const { databaseOf, pingMs, stallMs, allowed, now } = options
+  const { databaseOf, pingMs, stallMs, allowed, revocations, now } = options
   const users = new Map<string, UserStreams>()
   /** The users to read, each with the streams that lack events. */
   const stale = new Map<UserStreams, Set<Stream> | 'all'>()
@@ -61,6 +63,9 @@ export function createHub(options: HubOptions): Hub {
   let reading = false
   let stopped = false
   let openStreams = 0
+  revocations?.onChange(() => {
+    for (const stream of allStreams()) if (revocations.isRevoked(stream)) stream.end('revoked')
+  })
 
   return {
     makeRoom(brand, userId) {
@@ -71,6 +76,7 @@ export function createHub(options: HubOptions): Hub {
 
     add(stream) {
       if (stopped) return stream.end('stopping')
+      if (revocations?.isRevoked(stream)) return stream.end('revoked')
       const { brand, userId } = stream
       const topic = topicOf(brand, userId)
       let user = users.get(topic)

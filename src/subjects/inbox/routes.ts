@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { type AppRoute, appRoute } from '../../base/http/app-access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
-import type { Subscriber } from '../../base/http/subscriber-token.ts'
+import type { Subscriber, TokenRevocations } from '../../base/http/subscriber-token.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import type { Database } from '../../base/store/database.ts'
 import { limitOf, nullable, textOf } from '../../contract/documents/described.ts'
@@ -33,6 +33,8 @@ export interface InboxRoutesOptions {
   readonly streams?: number
   /** Most open streams of one user. A further stream ends the oldest one. */
   readonly streamsPerUser?: number
+  /** Ends the streams whose token is revoked. */
+  readonly revocations?: TokenRevocations | undefined
   readonly now?: () => number
   /** Ends all streams when it aborts, as closing the server does. */
   readonly signal?: AbortSignal
@@ -97,10 +99,22 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     stallMs = 30_000,
     streams = 10_000,
     streamsPerUser = 10,
+    revocations,
     now = clock.now,
     signal,
   } = options
-  const hub = createHub({ databaseOf, pingMs, replay, bufferBytes, stallMs, streams, streamsPerUser, allowed, now })
+  const hub = createHub({
+    databaseOf,
+    pingMs,
+    replay,
+    bufferBytes,
+    stallMs,
+    streams,
+    streamsPerUser,
+    allowed,
+    revocations,
+    now,
+  })
   signal?.addEventListener('abort', () => hub.stop(), { once: true })
 
   const list = appRoute({
@@ -153,7 +167,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     files: textOf('text/event-stream', 'Server-sent events'),
     async handler({ headers: { 'last-event-id': lastEventId } }, subscriber, reply) {
       await demandAllowed(subscriber)
-      const { brand, userId, expiresAt } = subscriber
+      const { brand, userId, issuedAt, expiresAt } = subscriber
       if (!hub.makeRoom(brand, userId))
         throw new HttpError(503, `${streams} streams are open here already: repeat the request`, 5)
       const headers = reply.getHeaders()
@@ -162,6 +176,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
         brand,
         userId,
         after: readLastEventId(lastEventId),
+        issuedAt,
         expiresAt,
         headers,
         retryMs,

@@ -1,11 +1,13 @@
 import { ServerResponse } from 'node:http'
 
-export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'stopping'
+export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'revoked' | 'stopping'
 
 /** One open response of GET /app/inbox/stream. It writes bytes, which the hub chooses. */
 export interface Stream {
   readonly brand: string
   readonly userId: string
+  /** The time of issue of its token, in epoch milliseconds. */
+  readonly issuedAt: number
   /** Expiry of its token, in epoch milliseconds. */
   readonly expiresAt: number
   /** The last number that was sent. Undefined: the stream starts with the next notification. */
@@ -28,20 +30,21 @@ export interface Stream {
 /** Takes over a response and writes its head. */
 export function openStream(
   response: ServerResponse,
-  options: Pick<Stream, 'brand' | 'userId' | 'after' | 'expiresAt'> & {
+  options: Pick<Stream, 'brand' | 'userId' | 'after' | 'issuedAt' | 'expiresAt'> & {
     readonly headers: Readonly<Record<string, number | string | string[] | undefined>>
     readonly retryMs: number
     readonly onDrain: (stream: Stream) => void
     readonly onEnd: (stream: Stream, why: EndReason) => void
   },
 ): Stream {
-  const { brand, userId, after, expiresAt, headers, retryMs, onDrain, onEnd } = options
+  const { brand, userId, after, issuedAt, expiresAt, headers, retryMs, onDrain, onEnd } = options
   // Of HTTP/1.1, the body goes straight to the socket: a response buffers each write until the end of the turn.
   const sink = (response instanceof ServerResponse && response.socket) || response
   let open = true
   const stream: Stream = {
     brand,
     userId,
+    issuedAt,
     expiresAt,
     after,
     ready: false,

@@ -59,6 +59,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],
   ['keys', 'make API keys', () => import('./keys.ts')],
+  ['tokens', 'revoke the subscriber tokens of a user', () => import('./tokens.ts')],
   ['vapid', 'make a key pair for Web Push', () => import('./vapid.ts')],
   [
     'completion',
