@@ -120,20 +120,6 @@ test('a side whose log is on a full disk serves, and ends at SIGTERM', async (t)
   assert.deepEqual(await ended, { code: 0, out: '', err: '' })
 })
 
-test('SIGHUP ends no side, and the log says that nothing was reloaded', async (t) => {
-  const folder = await folderOf(t)
-  await copyFile(join(examples, 'bellwire.yaml'), join(folder, 'bellwire.yaml'))
-  const platform = start(t, ['platform', '-c', join(folder, 'bellwire.yaml')], freePlatformPorts)
-  const { url } = await addressesOf(platform)
-  for (let n = 0; n < 10; n++) platform.child.kill('SIGHUP')
-  assert.match(await platform.line(/"server\.reload"/), /nothing is reloaded/)
-  assert.equal((await fetch(`${url}/healthz`)).status, 200)
-  platform.child.kill('SIGTERM')
-  const { code, out } = await platform.ended
-  assert.equal(code, 0)
-  assert.equal(out.match(/"server\.reload"/g)?.length, 1)
-})
-
 test("the user's modules deliver and suppress messages", async (t) => {
   const folder = await folderOf(t)
   const operator = start(t, ['operator', '-c', join(examples, 'modules.yaml')], {

@@ -37,6 +37,7 @@ const onBothSides = {
     'POST /admin/lanes/settings',
     'POST /admin/lanes/settings/reset',
   ],
+  reload: ['POST /admin/reload'],
   people: ['POST /admin/messages/erase', 'GET /admin/people/{brand}/{user}'],
   audit: ['GET /admin/audit', 'GET /admin/audit.ndjson'],
   tokens: ['POST /admin/subscriber-tokens', 'POST /admin/subscriber-tokens/revoke'],
@@ -84,17 +85,19 @@ const platformRoutes: Routes = {
 const keyOf = (scope: string): string => `the-key-with-the-scope-${scope}`
 const keys = allScopes.map((scope) => ({ name: scope, key: keyOf(scope), scopes: [scope] }))
 
+const reload = async () => ({ applied: [], restart: [] })
 const push = { devices: { source: 'registry', services: [witnessService('fcm_token')] } } as const
 const app = { secrets: ['a-secret-of-at-least-32-characters'], origins: [] }
 
 for (const [side, table, start] of [
-  ['operator', operatorRoutes, (t: TestContext) => startOperator(t, { adminKeys: keys, app, push })],
+  ['operator', operatorRoutes, (t: TestContext) => startOperator(t, { adminKeys: keys, app, reload, push })],
   [
     'platform',
     platformRoutes,
     (t: TestContext) =>
       startPlatform(t, {
         keys,
+        reload,
         lanes: [{ brand: '1', channel: 'push', provider: 'own', mode: 'batch' }],
         own: { app, suppression: 'none', push },
       }),

@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
@@ -24,6 +25,8 @@ export interface AcceptedKeys<Key extends AcceptedKey = AcceptedKey> {
   find(presented: string | undefined, address: string): Key | undefined
   /** Whether the key has expired. Reports a key that expires soon, once a day. */
   isExpired(key: Key): boolean
+  /** Accepts these keys from now on, and no others. Requests in progress go on. */
+  replace(keys: readonly Key[]): void
   /** Called for each key that is refused as wrong. */
   readonly onRefused?: ((address: string) => void) | undefined
 }
@@ -37,11 +40,7 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
   keys: readonly Key[],
   onRefused?: AcceptedKeys['onRefused'],
 ): AcceptedKeys<Key> {
-  const entries = keys.map((key) => ({
-    key,
-    digest: Buffer.from(digestOf(key), 'hex'),
-    isInside: key.from && createIsInside(key.from),
-  }))
+  let entries = keys.map(entryOf)
   const reportAddress = summarizeRepeats<string>(60_000, (name, count, address) =>
     emit('key.address_refused', { name, address, count }),
   )
@@ -53,6 +52,10 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
   )
   return {
     onRefused,
+    replace(fresh) {
+      // An unchanged key stays the same object: its rate is counted by it.
+      entries = fresh.map((key) => entries.find((entry) => isDeepStrictEqual(entry.key, key)) ?? entryOf(key))
+    },
     find(presented, address) {
       if (presented === undefined || presented === '' || Buffer.byteLength(presented) > longestKey) return undefined
       const digest = hash('sha256', presented, 'buffer')
@@ -75,6 +78,12 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
     },
   }
 }
+
+const entryOf = <Key extends AcceptedKey>(key: Key) => ({
+  key,
+  digest: Buffer.from(digestOf(key), 'hex'),
+  isInside: key.from && createIsInside(key.from),
+})
 
 /** The SHA-256 of the key in hexadecimal digits. */
 export const digestOf = ({ key, keySha256 }: Pick<AcceptedKey, 'key' | 'keySha256'>): string =>

@@ -12,6 +12,7 @@ export const allScopes = [
   'devices', // link and unlink
   'audit', // read the audit trail, with the users whom it names
   'tokens', // create subscriber tokens, and so act for every user of the brands of the key
+  'reload', // read the configuration again
 ] as const
 
 export type Scope = (typeof allScopes)[number]

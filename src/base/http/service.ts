@@ -17,6 +17,12 @@ export interface Service extends Mount {
   stop(withinMs?: number): Promise<void>
 }
 
+/** The result of a reload: the settings that were applied, and those that changed but need a restart. */
+export interface Reloaded {
+  readonly applied: readonly string[]
+  readonly restart: readonly string[]
+}
+
 /** The parts of a running side. Administration has its own app, so that the handler of the interface cannot reach its routes. */
 export interface Composed {
   readonly app: FastifyInstance

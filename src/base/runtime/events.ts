@@ -17,7 +17,9 @@ export interface Events {
   }
   'server.listening': { side: 'operator' | 'platform'; part?: 'admin'; url: string }
   /** SIGHUP: `count` in the last minute. */
-  'server.reload': { side: 'operator' | 'platform'; count: number }
+  /** `restart`: the settings that changed, but need a restart. */
+  'server.reloaded': { side: 'operator' | 'platform'; applied: readonly string[]; restart: readonly string[] }
+  'server.reload_refused': { side: 'operator' | 'platform'; error: string }
   'server.stopping': { side: 'operator' | 'platform' }
   /** An uncaught error: the process shuts down gracefully and exits with an error code. */
   'process.failed': { error: string; stack: string }

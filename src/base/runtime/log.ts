@@ -90,7 +90,11 @@ const byFindings = ({ state, critical, high }: Fields): Level =>
 const phrases: Readonly<Record<EventName, Phrase>> = {
   'server.starting': ['info', 'starting'],
   'server.listening': ['info', 'listening'],
-  'server.reload': ['warn', 'SIGHUP received: nothing is reloaded; restart the process to apply new settings'],
+  'server.reloaded': [
+    ({ restart }) => ((restart as readonly string[]).length > 0 ? 'warn' : 'info'),
+    'the configuration was read again; a setting in `restart` changed, and needs a restart',
+  ],
+  'server.reload_refused': ['error', 'the new configuration is not valid: nothing was changed'],
   'server.stopping': ['info', 'stopping: finishing work in progress'],
   'process.failed': ['error', 'uncaught error: stopping, must be restarted'],
   'loop.failed': [byOutage, 'background task failed, will be retried'],

@@ -6,6 +6,7 @@
  */
 const acts = {
   'GET /admin/summary': null,
+  'POST /admin/reload': 'reload',
   'POST /admin/activities/:channel': null,
   'POST /admin/outcomes': null,
   'GET /admin/consumers': null,

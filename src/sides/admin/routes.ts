@@ -2,6 +2,7 @@
 
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { Scope } from '../../base/http/access.ts'
+import type { Reloaded } from '../../base/http/service.ts'
 import type { PersonParts } from '../../base/people/person-data.ts'
 import type { LaneService, Queue } from '../../base/queue/queue.ts'
 import type { Database } from '../../base/store/database.ts'
@@ -32,6 +33,7 @@ import { peopleRoutes } from './people.ts'
 import { type PermissionParts, permissionRoutes } from './permission.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
+import { reloadRoute } from './reload.ts'
 import type { AdminHandler } from './route.ts'
 import { type ChannelServices, listServices } from './services.ts'
 import { subscriberTokenRoutes } from './subscriber-tokens.ts'
@@ -50,6 +52,8 @@ interface SharedParts {
   /** Signs subscriber tokens. */
   readonly tokenSecret: string | undefined
   readonly revocations: Revocations
+  /** Absent: the configuration cannot be read again. */
+  readonly reload: (() => Promise<Reloaded>) | undefined
   /** The brands whose users have subscriber tokens. */
   readonly appBrands: readonly string[]
   /** The parts of the store of a brand. Undefined: this side has no such brand. */
@@ -94,6 +98,7 @@ export function operatorRoutes(parts: OperatorParts) {
   })
   return [
     route('GET', '/admin/summary', 'counts', operatorSummary(parts.countMessages)),
+    ...reloadIn(parts),
     route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
     route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
     route('GET', '/admin/messages', 'read', messages.find),
@@ -135,6 +140,7 @@ export function platformRoutes(parts: PlatformParts) {
     route('POST', '/admin/outcomes', 'counts', records.readOutcomes),
     ...queueIn(parts),
     route('GET', '/admin/summary', 'counts', records.summary),
+    ...reloadIn(parts),
     route('GET', '/admin/messages', 'read', messages.find),
     route('GET', '/admin/messages/:seq', 'read', messages.show),
     route('POST', '/admin/messages/erase', 'people', messages.erase),
@@ -180,6 +186,10 @@ function peopleIn(side: 'operator' | 'platform', { personPartsOf }: SharedParts)
 
 function servicesIn({ services }: SharedParts) {
   return [route('GET', '/admin/services', 'counts', listServices(services))]
+}
+
+function reloadIn({ reload }: SharedParts) {
+  return reload ? [route('POST', '/admin/reload', 'reload', reloadRoute(reload))] : []
 }
 
 function removalsIn({ removals }: SharedParts) {

@@ -1,11 +1,13 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
-import { createAcceptedKeys } from '../../base/http/accepted-keys.ts'
+import { type AcceptedKeys, createAcceptedKeys } from '../../base/http/accepted-keys.ts'
+import type { AccessKey } from '../../base/http/access.ts'
 import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
 import { createHttp } from '../../base/http/http.ts'
 import { type Composed, createService, type Service } from '../../base/http/service.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
+import { ConfigError } from '../../base/runtime/problem.ts'
 import { atMost } from '../../base/runtime/within.ts'
 import { measureStores } from '../../base/store/measure-stores.ts'
 import { op } from '../../base/store/statement.ts'
@@ -24,6 +26,7 @@ import { isProviderKnown, knownKinds } from '../../subjects/devices/reachable.ts
 import type { Registry } from '../../subjects/devices/registry.ts'
 import { createRemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
 import type { Channel } from '../../subjects/providers/provider.ts'
+import { brandFaults } from '../../subjects/settings/contradictions.ts'
 import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
 import { createStatusPages } from '../../subjects/status/pages.ts'
 import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
@@ -34,7 +37,14 @@ import { operatorRoutes } from '../admin/routes.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
-import { appPerMinute, deviceLimits, type OperatorOptions, operatorLimits, reconciliationLimits } from './options.ts'
+import {
+  type ApiKey,
+  appPerMinute,
+  deviceLimits,
+  type OperatorOptions,
+  operatorLimits,
+  reconciliationLimits,
+} from './options.ts'
 import { operatorPersonParts } from './people.ts'
 import { reconciliationRoute } from './reconciliation-route.ts'
 import { sendRoutes } from './send-routes.ts'
@@ -46,6 +56,8 @@ export interface Operator extends Service {
   readonly devices: Registry
   /** The delivery statuses of messages, for your own code that gets receipts. Available after start(), with the option `status`. */
   readonly statuses: StatusRecorder
+  /** Accepts these keys from now on, and no others. @throws ConfigError: nothing was changed */
+  replaceKeys(lists: Pick<OperatorOptions, 'keys' | 'adminKeys'>): void
 }
 
 /**
@@ -71,14 +83,29 @@ export function createOperator(options: OperatorOptions): Operator {
   const limits = { ...operatorLimits, ...options.limits }
   let registry: Registry | undefined
   let recorder: StatusRecorder | undefined
+  let accepted: Parts['accepted'] | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
     compose(options, limits, stopping, (parts) => {
       registry = parts.registry
       recorder = parts.recorder
+      accepted = parts.accepted
     }),
   )
   return {
     ...service,
+    replaceKeys({ keys, adminKeys = [] }) {
+      checkOperatorOptions({ ...options, keys, adminKeys })
+      const known = options.keys.flatMap(({ brands }) => brands)
+      const unknown = keys.flatMap(({ brands }, i) =>
+        brandFaults(`keys[${i}].brands`, brands, known, 'the brands of the start'),
+      )
+      if (unknown.length > 0)
+        throw new ConfigError(
+          unknown.map((fault) => ({ ...fault, where: 'operator', remedy: 'a new brand needs a restart' })),
+        )
+      accepted?.keys.replace(keys)
+      accepted?.adminKeys.replace(adminKeys)
+    },
     get devices() {
       if (registry) return registry
       throw new Error('the operator has not started: await operator.start() before you use its devices')
@@ -107,6 +134,7 @@ const hasStatusPages = (status: OperatorOptions['status']): boolean => status !=
 interface Parts {
   readonly registry: Registry
   readonly recorder: StatusRecorder | undefined
+  readonly accepted: { readonly keys: AcceptedKeys<ApiKey>; readonly adminKeys: AcceptedKeys<AccessKey> }
 }
 
 async function compose(
@@ -203,6 +231,7 @@ async function composeOn(
     statuses: recorder,
     countMessages: () => database.read(op(countMessages, [[]])),
     revocations,
+    reload: options.reload,
     tokenSecret: options.app?.secrets[0],
     appBrands: allBrands,
     personPartsOf: (brand) =>
@@ -250,7 +279,7 @@ async function composeOn(
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store })
   const stopMetrics = measureStores('operator', [{ number: 0, database, queue }], options.store)
-  onParts({ registry, recorder })
+  onParts({ registry, recorder, accepted: { keys, adminKeys } })
 
   return {
     app,

@@ -99,6 +99,7 @@ const known: OptionsOf<PlatformOptions> = {
   contentsKeptMs: settings.keep_contents,
   auditKeptMs: settings.keep_audit,
   alerts: alertsOption,
+  reload: functionOption,
   bodyBytes: settings.body,
   bodyBytesInFlight: settings.bodies,
   testing: optional(object({ bodyTimeoutMs: anything, statusWaitMs: anything })),

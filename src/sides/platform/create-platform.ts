@@ -1,7 +1,8 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
 import { consumerStates, readLag, statusOf } from '../../base/brokers/consumer-state.ts'
-import { createAcceptedKeys } from '../../base/http/accepted-keys.ts'
+import { type AcceptedKeys, createAcceptedKeys } from '../../base/http/accepted-keys.ts'
+import type { AccessKey } from '../../base/http/access.ts'
 import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
 import { createHttp } from '../../base/http/http.ts'
@@ -49,7 +50,10 @@ import { createOwnStatuses } from './own-statuses.ts'
 import { personPartsOf } from './people.ts'
 import { auditedStores, openStores } from './stores.ts'
 
-export type Platform = Service
+export interface Platform extends Service {
+  /** Accepts these keys from now on, and no others. @throws ConfigError: nothing was changed */
+  replaceKeys(lists: Pick<PlatformOptions, 'keys'>): void
+}
 
 /**
  * Creates a platform that can be mounted in an HTTP server. It reads only its store, no other file and no environment variable.
@@ -78,10 +82,26 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...(options.own?.app ? appPaths : []),
     ...(options.own?.receiptsFrom?.length ? ['/receipts/*'] : []),
   ]
-  return createService('platform', paths, (stopping) => composePlatform(options, stopping))
+  let accepted: AcceptedKeys<AccessKey> | undefined
+  const service = createService('platform', paths, (stopping) =>
+    composePlatform(options, stopping, (keys) => {
+      accepted = keys
+    }),
+  )
+  return {
+    ...service,
+    replaceKeys({ keys }) {
+      checkPlatformOptions({ ...options, keys })
+      accepted?.replace(keys)
+    },
+  }
 }
 
-async function composePlatform(options: PlatformOptions, signal: AbortSignal): Promise<Composed> {
+async function composePlatform(
+  options: PlatformOptions,
+  signal: AbortSignal,
+  onKeys: (keys: AcceptedKeys<AccessKey>) => void,
+): Promise<Composed> {
   const stores = await openStores(options)
   const { queue } = stores
   const { reconciliation = [] } = options
@@ -148,11 +168,13 @@ async function composePlatform(options: PlatformOptions, signal: AbortSignal): P
     removals: own?.removals,
     app: options.own?.app !== undefined,
     revocations,
+    reload: options.reload,
     tokenSecret: options.own?.app?.secrets[0],
     appBrands: ownBrands,
     personPartsOf: (brand) => personPartsOf(stores.of(brand)),
   })
   const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
+  onKeys(keys)
   const authentication = registerAdmin(adminApp, keys, admin, trail)
   await serveConsole(adminApp, { side: 'platform', keys: options.keys, authentication, routes: admin })
   deviceIntegrationRoutes(app, {

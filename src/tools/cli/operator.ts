@@ -17,12 +17,25 @@ export function command(): Command {
       const config = await loadConfig(file)
       const { operator } = config
       if (!operator) throw noSection('operator', file)
-      await serve(describeOperator(operator), operator, config, async () => {
-        const [{ createOperator }, { operatorOptions }] = await Promise.all([
-          import('../../sides/operator/create-operator.ts'),
-          import('../../sides/config/compose/compose.ts'),
-        ])
-        return createOperator(await operatorOptions(operator))
-      })
+      await serve(
+        describeOperator(operator),
+        operator,
+        config,
+        () => loadConfig(file),
+        async (reload) => {
+          const [{ createOperator }, { operatorOptions }] = await Promise.all([
+            import('../../sides/operator/create-operator.ts'),
+            import('../../sides/config/compose/compose.ts'),
+          ])
+          const service = createOperator({ ...(await operatorOptions(operator)), reload })
+          return {
+            service,
+            apply(next) {
+              if (!next.operator) throw noSection('operator', file)
+              service.replaceKeys(next.operator)
+            },
+          }
+        },
+      )
     })
 }

@@ -17,12 +17,25 @@ export function command(): Command {
       const config = await loadConfig(file)
       const { platform } = config
       if (!platform) throw noSection('platform', file)
-      await serve(describePlatform(platform), platform, config, async () => {
-        const [{ createPlatform }, { platformOptions }] = await Promise.all([
-          import('../../sides/platform/create-platform.ts'),
-          import('../../sides/config/compose/compose.ts'),
-        ])
-        return createPlatform(await platformOptions(platform))
-      })
+      await serve(
+        describePlatform(platform),
+        platform,
+        config,
+        () => loadConfig(file),
+        async (reload) => {
+          const [{ createPlatform }, { platformOptions }] = await Promise.all([
+            import('../../sides/platform/create-platform.ts'),
+            import('../../sides/config/compose/compose.ts'),
+          ])
+          const service = createPlatform({ ...(await platformOptions(platform)), reload })
+          return {
+            service,
+            apply(next) {
+              if (!next.platform) throw noSection('platform', file)
+              service.replaceKeys(next.platform)
+            },
+          }
+        },
+      )
     })
 }

@@ -2,15 +2,15 @@ import { isLoopbackAddress } from '../../base/http/address.ts'
 import type { Handler } from '../../base/http/http.ts'
 import { type Listening, type ListenOptions, listen, type Side } from '../../base/http/http.ts'
 import { chain } from '../../base/http/mount.ts'
-import type { Service } from '../../base/http/service.ts'
+import type { Reloaded, Service } from '../../base/http/service.ts'
 import { type Events, emit } from '../../base/runtime/events.ts'
 import { type Log, startLog } from '../../base/runtime/log.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
-import { summarizeRepeats } from '../../base/runtime/summarize-repeats.ts'
 import { secretsOf } from '../../sides/config/print.ts'
 import type { Config } from '../../sides/config/table.ts'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
+import { createReload } from './reload.ts'
 import { storeError } from './store-error.ts'
 import { startTracing, type Tracing } from './tracing.ts'
 
@@ -20,6 +20,12 @@ const exportWithinMs = 500
 interface Address {
   readonly host: string
   readonly port: number
+}
+
+interface Reloadable {
+  readonly service: Service
+  /** Applies the settings that can change. Throws before it changes anything. */
+  readonly apply: (config: Config) => void
 }
 
 interface Settings extends Address {
@@ -40,22 +46,37 @@ export async function serve(
   description: Events['server.starting'],
   settings: Settings,
   config: Config,
-  create: () => Promise<Service>,
+  load: () => Promise<Config>,
+  create: (reload: () => Promise<Reloaded>) => Promise<Reloadable>,
 ): Promise<void> {
   const { side } = description
-  const { level, format } = config.log
-  const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
-  const log = startLog({ level, format: asText ? 'text' : 'json', secrets: secretsOf(config) })
+  let log = startLogOf(config)
+  // Also the old secrets: a provider may still answer with one of them.
+  const restartLog = (next: Config): void => {
+    log.stop()
+    log = startLogOf(next, secretsOf(config))
+  }
   const failed = waitForUncaughtError()
   let tracing: Tracing | undefined
   try {
     tracing = startTracing(side)
     metrics()
     emit('server.starting', description)
+    let running: Reloadable | undefined
+    const reload = createReload({
+      side,
+      config,
+      load,
+      apply(next) {
+        if (!running) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
+        running.apply(next)
+        restartLog(next)
+      },
+    })
     // Without a listener, the signal would end the process.
-    const reportHangup = summarizeRepeats(60_000, (_, count) => emit('server.reload', { side, count }))
-    process.on('SIGHUP', () => reportHangup(side))
-    const service = await create()
+    process.on('SIGHUP', () => void reload().catch(() => {}))
+    running = await create(reload)
+    const { service } = running
     const stopped = waitForSignal()
     await service.start().catch((error: unknown) => {
       throw storeError(error, side)
@@ -81,6 +102,12 @@ export async function serve(
     await tracing?.stop(exportWithinMs)
     log.stop()
   }
+}
+
+function startLogOf(config: Config, further: readonly string[] = []): Log {
+  const { level, format } = config.log
+  const asText = format === 'text' || (format === 'auto' && process.stdout.isTTY === true)
+  return startLog({ level, format: asText ? 'text' : 'json', secrets: [...secretsOf(config), ...further] })
 }
 
 /** Listens on one port; with `admin`, the routes that the other party does not need have a separate address. */
