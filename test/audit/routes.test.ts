@@ -108,6 +108,12 @@ test('each act at an operator leaves its entry', async (t) => {
     ['POST /admin/failed/replay', { all: true }, { act: 'failed.replay', given: { all: true } }],
     ['GET /admin/people/1/7', '', { act: 'people.export', brand: '1', user: '7' }],
     ['GET /admin/permission.csv?brand=1&from=2026-01-01&to=2026-02-01', '', { act: 'permission.export', brand: '1' }],
+    [
+      'POST /admin/permission/check?brand=1',
+      'user_id,excluded_at\n7,2026-01-01T00:00:00Z\n',
+      { act: 'permission.check', brand: '1' },
+      'text/csv',
+    ],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
   ]
   await checkRows(url, rows)
@@ -202,6 +208,12 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
     ['POST /admin/messages/erase', { brand: 1, user_id: '7' }, { act: 'messages.erase', ...user }],
     ['GET /admin/people/1/7', '', { act: 'people.export', ...user }],
     ['GET /admin/permission.csv?brand=1&from=2026-01-01&to=2026-02-01', '', { act: 'permission.export', brand: '1' }],
+    [
+      'POST /admin/permission/check?brand=1',
+      'user_id,excluded_at\n7,2026-01-01T00:00:00Z\n',
+      { act: 'permission.check', brand: '1' },
+      'text/csv',
+    ],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
     ['GET /admin/audit', '', { act: 'audit.export' }],
   ]
