@@ -25,7 +25,10 @@ export async function sendingPlatform(t: TestContext): Promise<{ readonly url: s
   }
   const { url } = await startPlatform(t, {
     keys: [...consoleKeys, links] as never,
-    lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: 'own', spanMs: 5 }],
+    lanes: [
+      { brand: '1', channel: 'push', mode: 'batch', provider: 'own', spanMs: 5 },
+      { brand: '1', channel: 'site', mode: 'batch', provider: 'own', spanMs: 5 },
+    ],
     own: {
       push: {
         devices: {
@@ -54,6 +57,11 @@ export async function sendingPlatform(t: TestContext): Promise<{ readonly url: s
   await post(
     `${url}/admin/activities/push`,
     users.map((user_id) => element({ user_id })),
+    adminKey.key,
+  )
+  await post(
+    `${url}/admin/activities/site`,
+    users.map((user_id) => element({ user_id, activity_id: 40, action_id: 41 })),
     adminKey.key,
   )
   const removals = async () => (await get(`${url}/admin/devices/removals`)).body.services

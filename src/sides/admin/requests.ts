@@ -248,6 +248,7 @@ export const ReconciliationBody = Type.Object({
   brand: brandInJson(),
   field: Type.Enum([...reconciliationFields], { description: 'The field.' }),
   any_size: Type.Optional(Type.Boolean({ description: 'Accept a list that is implausibly small or large.' })),
+  ...actReason,
 })
 
 /** The confirmation of the removals of a push service. */

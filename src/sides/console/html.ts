@@ -48,6 +48,11 @@ const tones: Readonly<Record<string, string>> = {
   'paused in part': 'warn',
   consuming: 'good',
   connecting: 'warn',
+  done: 'good',
+  refused: 'bad',
+  no_source: 'bad',
+  critical: 'bad',
+  high: 'warn',
 }
 
 /** A state as a badge: its word says the same as its colour. */

@@ -1,6 +1,8 @@
 // All pages of the console and all acts. Each is one file in pages/.
 
 import type { Act, Page } from './page.ts'
+import { auditPage } from './pages/audit.ts'
+import { conversionListPage, conversionsPage } from './pages/conversions.ts'
 import { deviceActs, devicesPage } from './pages/devices.ts'
 import { failedActs, failedPage } from './pages/failed.ts'
 import { lanePage } from './pages/lane.ts'
@@ -10,6 +12,8 @@ import { messagePage } from './pages/message.ts'
 import { messagesPage } from './pages/messages.ts'
 import { overviewPage } from './pages/overview.ts'
 import { pushActs, pushPage } from './pages/push.ts'
+import { discrepanciesPage, reconciliationPage, runPage } from './pages/reconciliation.ts'
+import { reconciliationActs } from './pages/reconciliation-acts.ts'
 
 /** In the order of the navigation. */
 export const pages: readonly Page[] = [
@@ -21,6 +25,12 @@ export const pages: readonly Page[] = [
   failedPage,
   pushPage,
   devicesPage,
+  conversionsPage,
+  conversionListPage,
+  reconciliationPage,
+  runPage,
+  discrepanciesPage,
+  auditPage,
 ]
 
-export const acts: readonly Act[] = [...laneActs, ...failedActs, ...pushActs, ...deviceActs]
+export const acts: readonly Act[] = [...laneActs, ...failedActs, ...pushActs, ...deviceActs, ...reconciliationActs]
