@@ -17,6 +17,8 @@ async function addressesOf(browser: Visitor, side: string): Promise<Readonly<Rec
     '/message': `?${message.replace('&#61;', '=')}`,
     '/messages': '?find=h1',
     '/devices': '?brand=1&user=h1',
+    '/person': '?brand=1&user=h1',
+    '/person/export': '?brand=1&user=h1',
   }
 }
 
@@ -41,7 +43,7 @@ test('every page shows texts of strangers as text, and is refused a filter of 10
   // No lists are compared here: reconciliation.test.ts looks at a run.
   const unseen = pages.filter(({ path }) => !seen.has(path)).map(({ path }) => path)
   assert.deepEqual(unseen, ['/reconciliation/run', '/reconciliation/users'])
-  for (const path of ['/', '/lanes', '/lane', '/messages', '/message', '/failed'])
+  for (const path of ['/', '/lanes', '/lane', '/messages', '/message', '/failed', '/person'])
     assert.ok((seen.get(path) ?? 0) > 0, `the hostile text ${hostile} is on ${path}`)
 })
 

@@ -11,6 +11,7 @@ import { lanesPage } from './pages/lanes.ts'
 import { messagePage } from './pages/message.ts'
 import { messagesPage } from './pages/messages.ts'
 import { overviewPage } from './pages/overview.ts'
+import { exportPage, personPage } from './pages/person.ts'
 import { pushActs, pushPage } from './pages/push.ts'
 import { discrepanciesPage, reconciliationPage, runPage } from './pages/reconciliation.ts'
 import { reconciliationActs } from './pages/reconciliation-acts.ts'
@@ -25,6 +26,8 @@ export const pages: readonly Page[] = [
   failedPage,
   pushPage,
   devicesPage,
+  personPage,
+  exportPage,
   conversionsPage,
   conversionListPage,
   reconciliationPage,

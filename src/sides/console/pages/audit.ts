@@ -53,7 +53,8 @@ function entryTable(entries: readonly Entry[]): Html {
 function detailsOf({ given, old, new: after }: Entry): Html {
   const parts = [
     ...(given === undefined ? [] : [shown(given)]),
-    ...(old === undefined && after === undefined ? [] : [`${shown(old)} → ${shown(after)}`]),
+    ...(old === undefined ? [] : [`before: ${shown(old)}`]),
+    ...(after === undefined ? [] : [`after: ${shown(after)}`]),
   ]
   const text = parts.join('; ')
   return html`<span class="muted mono">${text.length > mostDetails ? `${text.slice(0, mostDetails)}…` : text}</span>`

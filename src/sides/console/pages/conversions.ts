@@ -20,11 +20,13 @@ const weekMs = 7 * 24 * 3_600_000
 const kindOf = ({ query }: Visit): (typeof kinds)[number] => kinds.find((each) => each === query.by) ?? 'activity'
 
 /** Without a first day, the last seven days are counted. */
-const filterIn = ({ query }: Visit) =>
-  ({
-    since: new Date(clock.now() - weekMs).toISOString().slice(0, 10),
-    ...pick(query, filterNames),
-  }) as { readonly [Each in (typeof filterNames)[number]]?: string } & { readonly channel?: 'push' }
+function filterIn({ query }: Visit) {
+  const now = clock.now()
+  const since = new Date(now - weekMs).toISOString().slice(0, 10)
+  return { since, ...pick(query, filterNames) } as { readonly [Each in (typeof filterNames)[number]]?: string } & {
+    readonly channel?: 'push'
+  }
+}
 
 export const conversionsPage: Page = {
   path: '/conversions',
