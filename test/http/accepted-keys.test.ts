@@ -4,8 +4,9 @@ import test, { type TestContext } from 'node:test'
 import { type AcceptedKey, createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { on } from '../../src/base/runtime/events.ts'
+import { run } from '../cli/bellwire.ts'
 import { stoppableClock } from '../support/set-clock.ts'
-import { element, get, post, keys as sidesKeys, startOperator } from '../support/sides.ts'
+import { adminKey, element, get, post, keys as sidesKeys, startOperator } from '../support/sides.ts'
 
 const here = '127.0.0.1'
 const old = { name: 'old', key: 'key-of-last-year' }
@@ -49,7 +50,7 @@ test('a key expires at its time, and is named in the log from 14 days before', (
   ]
   for (const [at, expired, seen] of checks) {
     now = Date.parse(at)
-    assert.equal(keys.isExpired(key), expired, at)
+    assert.equal(keys.use(key), !expired, at)
     assert.deepEqual(events, seen, at)
   }
 })
@@ -101,4 +102,33 @@ test('a key of the interface calls only the endpoints of its scopes; without sco
     }
     assert.notEqual((await call(sidesKeys.one.key)).status, 403, scope)
   }
+})
+
+test('GET /admin/keys lists the keys without their texts, with their last use', async (t) => {
+  const { url } = await startOperator(t, {
+    keys: [sidesKeys.one, { ...sidesKeys.two, from: ['10.0.0.0/8'], expiresAt: '2030-01-01T00:00:00Z' }],
+  })
+  await send(url, sidesKeys.one.key)
+  const { status, text, body } = await get(`${url}/admin/keys`)
+  assert.equal(status, 200, text)
+  assert.ok(![sidesKeys.one.key, sidesKeys.two.key, adminKey.key].some((key) => text.includes(key)))
+  assert.deepEqual(
+    body.keys.map(({ setting, name, last_used_at: at }: Record<string, string>) => [setting, name, at !== undefined]),
+    [
+      ['operator.keys', 'platform of brand 1', true],
+      ['operator.keys', 'platform of brand 2', false],
+      ['operator.admin_keys', 'admin', true],
+    ],
+  )
+  const { fingerprint, ...second } = body.keys[1]
+  assert.match(fingerprint, /^sha256:[\da-f]{16}$/)
+  assert.deepEqual(second, {
+    setting: 'operator.keys',
+    name: 'platform of brand 2',
+    brands: ['2'],
+    from: ['10.0.0.0/8'],
+    expires_at: '2030-01-01T00:00:00Z',
+  })
+  const listed = await run(t, ['keys', 'list', '--url', url], { BELLWIRE_KEY: adminKey.key })
+  assert.match(listed.out, /operator\.keys +platform of brand 2 +sha256:\S+ +all +2 +10\.0\.0\.0\/8 +2030/, listed.err)
 })

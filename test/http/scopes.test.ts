@@ -38,8 +38,9 @@ const onBothSides = {
     'POST /admin/lanes/settings/reset',
   ],
   reload: ['POST /admin/reload'],
+
   people: ['POST /admin/messages/erase', 'GET /admin/people/{brand}/{user}'],
-  audit: ['GET /admin/audit', 'GET /admin/audit.ndjson'],
+  audit: ['GET /admin/audit', 'GET /admin/audit.ndjson', 'GET /admin/keys'],
   tokens: ['POST /admin/subscriber-tokens', 'POST /admin/subscriber-tokens/revoke'],
 } as const
 

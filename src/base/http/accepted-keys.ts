@@ -23,8 +23,10 @@ export interface AcceptedKeys<Key extends AcceptedKey = AcceptedKey> {
    * The key that was presented, if it is accepted from this address. The time does not depend on how many characters of it are right.
    */
   find(presented: string | undefined, address: string): Key | undefined
-  /** Whether the key has expired. Reports a key that expires soon, once a day. */
-  isExpired(key: Key): boolean
+  /** Notes the use of a key. Reports a key that expires soon, once a day. @returns false: the key has expired */
+  use(key: Key): boolean
+  /** All keys, with the last use of each in this process, in epoch milliseconds. */
+  list(): readonly { readonly key: Key; readonly lastUsedAt: number | undefined }[]
   /** Accepts these keys from now on, and no others. Requests in progress go on. */
   replace(keys: readonly Key[]): void
   /** Called for each key that is refused as wrong. */
@@ -41,6 +43,7 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
   onRefused?: AcceptedKeys['onRefused'],
 ): AcceptedKeys<Key> {
   let entries = keys.map(entryOf)
+  const usedAt = new WeakMap<Key, number>()
   const reportAddress = summarizeRepeats<string>(60_000, (name, count, address) =>
     emit('key.address_refused', { name, address, count }),
   )
@@ -68,14 +71,18 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
       }
       return found?.key
     },
-    isExpired(key) {
-      if (key.expiresAt === undefined) return false
-      const expiresAt = Date.parse(key.expiresAt)
+    use(key) {
       const now = clock.now()
-      if (now >= expiresAt) reportExpired(key.name, key)
-      else if (now >= expiresAt - warnBeforeMs) reportExpiry(key.name, key)
-      return now >= expiresAt
+      const expiresAt = key.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expiresAt)
+      if (now >= expiresAt) {
+        reportExpired(key.name, key)
+        return false
+      }
+      if (now >= expiresAt - warnBeforeMs) reportExpiry(key.name, key)
+      usedAt.set(key, now)
+      return true
     },
+    list: () => entries.map(({ key }) => ({ key, lastUsedAt: usedAt.get(key) })),
   }
 }
 

@@ -38,7 +38,7 @@ export function keyAuthentication<Key extends AcceptedKey>(
     // Not a 4xx: the key may be correct, and on a 4xx the platform would drop the message for good (§7.1).
     if (verdict === 'wait') throw new HttpError(503, tooManyWrong, 1, { counted: true })
     if (verdict === 'wrong' || key === undefined) throw new HttpError(401, unknown, undefined, { counted: true })
-    if (keys.isExpired(key)) throw new HttpError(401, expired(key), undefined, { counted: true })
+    if (!keys.use(key)) throw new HttpError(401, expired(key), undefined, { counted: true })
     check?.(key, request)
     return key
   })

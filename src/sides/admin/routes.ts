@@ -26,6 +26,7 @@ import { removalRoutes } from './device-removals.ts'
 import { deviceChangeRoutes, deviceRoutes } from './devices.ts'
 import { type Enqueue, enqueueRoutes } from './enqueue.ts'
 import { failedRoutes } from './failed.ts'
+import { type KeyLists, keyRoute } from './keys.ts'
 import { laneRoutes } from './lanes.ts'
 import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
@@ -52,6 +53,7 @@ interface SharedParts {
   /** Signs subscriber tokens. */
   readonly tokenSecret: string | undefined
   readonly revocations: Revocations
+  readonly keyLists: KeyLists
   /** Absent: the configuration cannot be read again. */
   readonly reload: (() => Promise<Reloaded>) | undefined
   /** The brands whose users have subscriber tokens. */
@@ -98,7 +100,7 @@ export function operatorRoutes(parts: OperatorParts) {
   })
   return [
     route('GET', '/admin/summary', 'counts', operatorSummary(parts.countMessages)),
-    ...reloadIn(parts),
+    ...keysIn(parts),
     route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
     route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
     route('GET', '/admin/messages', 'read', messages.find),
@@ -140,7 +142,7 @@ export function platformRoutes(parts: PlatformParts) {
     route('POST', '/admin/outcomes', 'counts', records.readOutcomes),
     ...queueIn(parts),
     route('GET', '/admin/summary', 'counts', records.summary),
-    ...reloadIn(parts),
+    ...keysIn(parts),
     route('GET', '/admin/messages', 'read', messages.find),
     route('GET', '/admin/messages/:seq', 'read', messages.show),
     route('POST', '/admin/messages/erase', 'people', messages.erase),
@@ -188,8 +190,11 @@ function servicesIn({ services }: SharedParts) {
   return [route('GET', '/admin/services', 'counts', listServices(services))]
 }
 
-function reloadIn({ reload }: SharedParts) {
-  return reload ? [route('POST', '/admin/reload', 'reload', reloadRoute(reload))] : []
+function keysIn({ keyLists, reload }: SharedParts) {
+  return [
+    route('GET', '/admin/keys', 'audit', keyRoute(keyLists)),
+    ...(reload ? [route('POST', '/admin/reload', 'reload', reloadRoute(reload))] : []),
+  ]
 }
 
 function removalsIn({ removals }: SharedParts) {

@@ -231,6 +231,7 @@ async function composeOn(
     statuses: recorder,
     countMessages: () => database.read(op(countMessages, [[]])),
     revocations,
+    keyLists: { 'operator.keys': keys, 'operator.admin_keys': adminKeys },
     reload: options.reload,
     tokenSecret: options.app?.secrets[0],
     appBrands: allBrands,

@@ -152,6 +152,8 @@ async function composePlatform(
   const revocations = createRevocations(stores.all.map(({ database }) => database))
   const adminApp = createHttp('platform', bodyBytes, bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
+  const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
+  onKeys(keys)
   const admin = platformRoutes({
     audited: trail.stores,
     queue,
@@ -168,13 +170,12 @@ async function composePlatform(
     removals: own?.removals,
     app: options.own?.app !== undefined,
     revocations,
+    keyLists: { 'platform.keys': keys },
     reload: options.reload,
     tokenSecret: options.own?.app?.secrets[0],
     appBrands: ownBrands,
     personPartsOf: (brand) => personPartsOf(stores.of(brand)),
   })
-  const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
-  onKeys(keys)
   const authentication = registerAdmin(adminApp, keys, admin, trail)
   await serveConsole(adminApp, { side: 'platform', keys: options.keys, authentication, routes: admin })
   deviceIntegrationRoutes(app, {

@@ -58,7 +58,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ['audit', 'list, export and verify who did what', () => import('./audit.ts')],
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],
-  ['keys', 'make API keys', () => import('./keys.ts')],
+  ['keys', 'make API keys, and list the accepted keys with their last use', () => import('./keys.ts')],
   ['tokens', 'revoke the subscriber tokens of a user', () => import('./tokens.ts')],
   ['vapid', 'make a key pair for Web Push', () => import('./vapid.ts')],
   [
