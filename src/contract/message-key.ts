@@ -64,6 +64,16 @@ export function readMessageKey(key: string): MessageParts & { readonly channel: 
   throw new Error(`not a message key: ${key}`)
 }
 
+/**
+ * The key of an erased message: without the ids of the user and of the message, with the campaign.
+ *
+ * @param digest of the key
+ */
+export function erasedKey(key: string, userDigest: string, digest: string): string {
+  const { channel, activityId, actionId } = readMessageKey(key)
+  return messageKey(channel, { id: digest, userId: userDigest, activityId, actionId, triggerHash: null })
+}
+
 function isPart(value: unknown): value is string | null {
   return value === null || typeof value === 'string'
 }

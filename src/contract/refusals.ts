@@ -271,6 +271,12 @@ export const failedRefusals = {
       'the message names a device token that belongs to another user; leave the token out to reach all devices of the user',
     remedy: 'Leave the token out.',
   },
+  erased: {
+    reason: 'rejected',
+    rule: 'the user was erased',
+    error: 'not sent: the message is from before the data of its user was erased',
+    remedy: 'None. A new message of the user is sent.',
+  },
   cancelled: {
     reason: 'cancelled',
     rule: 'cancelled',

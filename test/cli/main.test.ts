@@ -23,7 +23,7 @@ test('the help lists all commands, and each command has its own help with exampl
     'doctor',
     'stand-ins',
     'removals',
-    'erase',
+    'person',
     'migrate',
     'config',
     'keys',
@@ -124,7 +124,7 @@ test('a time option without a unit is refused', async (t) => {
     ['attributes', 'import', '--brand', '1', '--file', 'x', '--patience', '5'],
     ['devices', 'list', '--brand', '1', '--user', 'x', '--patience', '5'],
     ['removals', 'list', '--patience', '5'],
-    ['erase', '--brand', '1', '--user', 'x', '--patience', '5'],
+    ['person', 'erase', '--brand', '1', '--user', 'x', '--patience', '5'],
     ['removals', 'confirm', 'fcm', '--for', '5'],
   ]
   for (const [i, { code, err }] of (await Promise.all(lines.map((line) => run(t, line)))).entries()) {

@@ -12,6 +12,7 @@ import { createStatusQuota, StatusesFull } from '../../src/subjects/conversions/
 import { conversionMigrations } from '../../src/subjects/conversions/tables.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { erase } from '../support/erase.ts'
 import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { fillAwaited } from './fill-awaited.ts'
@@ -323,7 +324,7 @@ onEachEngine('an identifier that stays unknown is parked with the reason, and ca
 })
 
 onEachEngine("erasing a user's messages erases the meta of their statuses, and parked statuses", async (t, store) => {
-  const { url, enqueue, waitUntilSettled, details, parked } = await start(t, { store, waitMs: 50 })
+  const { url, enqueue, waitUntilSettled, details, parked, find } = await start(t, { store, waitMs: 50 })
   await enqueue([element({ id: 7 }), element({ id: 8, user_id: '1002' })])
   await waitUntilSettled()
   const metaOf = (id: number, user: string) => ({ activity: { id, brand_id: 1, user_id: user } })
@@ -333,9 +334,11 @@ onEachEngine("erasing a user's messages erases the meta of their statuses, and p
     status('1:unknown', 'clicked', undefined, metaOf(9, '1001')),
   ])
   await until(async () => (await parked('1')).length === 1, { awaited: 'the unknown identifier is parked' })
-  const erased = await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
-  assert.deepEqual(erased.body, { messages: 1, failed: 0, waiting: 0, requests: 0, notifications: 0 })
-  assert.deepEqual((await details('7')).statuses, [{ status: 'clicked', at: '2026-11-25T10:00:00.5Z', ref: '1:7' }])
+  const { erased } = await erase(url, '1001')
+  assert.equal(erased.items, 2)
+  const [{ seq }] = await find('ref=1:7')
+  const { statuses } = (await get(`${url}/admin/messages/${seq}`)).body
+  assert.deepEqual(statuses, [{ status: 'clicked', at: '2026-11-25T10:00:00.5Z', ref: '1:7' }])
   assert.ok((await details('8')).statuses[0].meta)
   assert.deepEqual(await parked('1'), [])
 })

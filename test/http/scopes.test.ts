@@ -38,8 +38,7 @@ const onBothSides = {
     'POST /admin/lanes/settings/reset',
   ],
   reload: ['POST /admin/reload'],
-
-  people: ['POST /admin/messages/erase', 'GET /admin/people/{brand}/{user}'],
+  people: ['GET /admin/people/{brand}/{user}', 'POST /admin/people/erase', 'GET /admin/people/erasures/{id}'],
   audit: ['GET /admin/audit', 'GET /admin/audit.ndjson', 'GET /admin/keys'],
   tokens: ['POST /admin/subscriber-tokens', 'POST /admin/subscriber-tokens/revoke'],
 } as const

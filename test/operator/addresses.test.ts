@@ -11,15 +11,15 @@ test('a base address with a slash at its end, and a path with one, reach the end
   for (const path of ['//channels/push/batch', '/channels/site/batch/'])
     assert.equal((await post(url + path, [element({ id: path })], keys.one.key)).status, 200, path)
   assert.equal((await post(`${url}//channels/push/single`, element())).status, 200)
-  assert.equal((await post(`${url}//admin/messages/erase/`, { brand: '1', user_id: 'x' }, 'wrong')).status, 401)
+  assert.equal((await post(`${url}//admin/people/erase/`, { brand: '1', user_id: 'x' }, 'wrong')).status, 401)
 })
 
 test('a brand in a JSON body is a number, as in the activity record, or a text', async (t) => {
   const secret = 'the-secret-of-the-test-of-brands-0001'
   const { url } = await startOperator(t, { adminKeys: [adminKey], app: { secrets: [secret] } })
   for (const brand of [1, '1'])
-    for (const path of ['/admin/subscriber-tokens', '/admin/messages/erase'])
+    for (const path of ['/admin/subscriber-tokens', '/admin/people/erase'])
       assert.equal((await post(url + path, { brand, user_id: '1001' }, adminKey.key)).status, 200, `${path} ${brand}`)
-  const refused = await post(`${url}/admin/messages/erase`, { brand: 1.5, user_id: '1001' }, adminKey.key)
+  const refused = await post(`${url}/admin/people/erase`, { brand: 1.5, user_id: '1001' }, adminKey.key)
   assert.deepEqual([refused.status, /brand/.test(refused.body.error)], [400, true])
 })

@@ -267,8 +267,8 @@ test('every wrong type and every unknown member is 400, and named', async (t) =>
     [operator, '/admin/devices/restore', { brand: '1', restorable: 'true' }, 'restorable is "true"'],
     [operator, '/admin/devices/restore', { brand: '1', constructor: 'x' }, 'constructor is not known here'],
     [operator, '/admin/devices/removals/confirm', { service: 'apns', for_minutes: '60' }, 'for_minutes is "60"'],
-    [operator, '/admin/messages/erase', { brand: 1.5, user_id: 'a' }, 'brand is 1.5: give the number of a brand'],
-    [operator, '/admin/messages/erase', { brand: '1', user_id: 'a', all: true }, 'all is not known here'],
+    [operator, '/admin/people/erase', { brand: 1.5, user_id: 'a' }, 'brand is 1.5: give the number of a brand'],
+    [operator, '/admin/people/erase', { brand: '1', user_id: 'a', all: true }, 'all is not known here'],
   ] as const
   for (const [url, path, body, error] of wrong) {
     const answer = await post(url + path, body, adminKey.key)

@@ -11,7 +11,8 @@ import { vendorCallback } from '../../src/subjects/status/senders/vendor-callbac
 import { type StatusWebhookOptions, statusWebhook } from '../../src/subjects/status/senders/webhook.ts'
 import { receivingPlatform } from '../status/platform-of-statuses.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
+import { erase } from '../support/erase.ts'
+import { element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const secret = `whsec_${randomBytes(24).toString('base64')}`
@@ -173,7 +174,7 @@ test('after erasure of the user, a waiting status is sent without meta', async (
   const { url } = await start(t, platform.url)
   await send(url)
   await until(() => platform.calls.length > 0, { awaited: 'a first attempt' })
-  await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
+  await erase(url, '1001')
   away = false
   await until(() => platform.accepted().length === 1, { awaited: 'the status arrives' })
   assert.equal(platform.accepted()[0]?.meta, null)

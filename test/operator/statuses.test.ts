@@ -11,7 +11,8 @@ import type { ApiKey } from '../../src/sides/operator/options.ts'
 import { statusRoutes } from '../../src/sides/operator/status-routes.ts'
 import type { StatusPages } from '../../src/subjects/status/pages.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, element, get, keys, post, startOperator, temporary, witness } from '../support/sides.ts'
+import { erase } from '../support/erase.ts'
+import { element, get, keys, post, startOperator, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const secret = 'the-secret-of-the-status-tests-long-enough'
@@ -206,7 +207,7 @@ test('without the option there are no statuses and no polling', async (t) => {
 test('erasure of a user erases the meta of the statuses', async (t) => {
   const { url } = await startOperator(t, options)
   await post(`${url}/channels/push/single`, element(), keys.one.key)
-  await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
+  await erase(url, '1001')
   const [record] = (await poll(url)).records
   assert.equal(record?.meta, null)
 })

@@ -5,6 +5,7 @@ import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { erase } from '../support/erase.ts'
 import { type Answer, adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -187,22 +188,32 @@ test("a user's texts are erased from settled messages and Failed Actions, and ea
   await enqueue([element({ id: 1, user_id: 'mary' }), element({ id: 2, user_id: 'mary' }), element({ id: 3 })])
   await enqueue([element({ id: 2, user_id: 'mary', brand_id: 2 })])
   await waitUntilSettled()
-  const erase = (body: object, key: string = adminKey.key) => post(`${url}/admin/messages/erase`, body, key)
-  assert.equal((await erase({ brand: '1', user_id: 'mary' }, reader.key)).status, 403)
-  assert.match((await erase({ brand: '2', user_id: 'mary' }, ofOne.key)).body.error, /not for brand 2/)
+  const request = (body: object, key: string = adminKey.key) => post(`${url}/admin/people/erase`, body, key)
+  assert.equal((await request({ brand: '1', user_id: 'mary' }, reader.key)).status, 403)
+  assert.match((await request({ brand: '2', user_id: 'mary' }, ofOne.key)).body.error, /not for brand 2/)
   for (const [wrong, error] of [
     [{}, 'brand is missing: give the number of a brand'],
     [{ brand: '1' }, 'user_id is missing: give a string of 1 to 255'],
     [{ brand: '1', user_id: 'mary', all: true }, 'all is not known here'],
   ] as const)
-    assert.equal((await erase(wrong)).body.error.slice(0, error.length), error)
-  const { body } = await erase({ brand: '1', user_id: 'mary' }, ofOne.key)
-  assert.deepEqual(body, { messages: 2, failed: 1, waiting: 0, requests: 0, notifications: 0 })
-  const shown = (await list('brand=1&user_id=mary')).map((each: Answer['body']) => [each.id, each.outcome, each.erased])
-  assert.deepEqual(shown, [
-    ['2', 'failed', true],
-    ['1', 'successful', true],
-  ])
+    assert.equal((await request(wrong)).body.error.slice(0, error.length), error)
+  const { erased, user_digest: digest } = await erase(url, 'mary')
+  assert.equal(erased.items, 2)
+  assert.deepEqual(await list('brand=1&user_id=mary'), [])
+  // The rows stay under digests.
+  const shown = await list(`brand=1&user_id=${digest}`)
+  assert.deepEqual(
+    shown.map((each: Answer['body']) => [
+      each.user_id === digest,
+      each.id.startsWith('erased:'),
+      each.outcome,
+      each.erased,
+    ]),
+    [
+      [true, true, 'failed', true],
+      [true, true, 'successful', true],
+    ],
+  )
   assert.equal((await list('id=3'))[0].erased, undefined)
   const { items } = (await get(`${url}/admin/failed`)).body
   assert.deepEqual(

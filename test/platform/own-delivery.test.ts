@@ -10,6 +10,7 @@ import type { LaneOptions, OwnDeliveryOptions } from '../../src/sides/platform/o
 import { toLaneResults } from '../../src/sides/platform/own-delivery.ts'
 import type { Result } from '../../src/subjects/providers/provider.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
+import { erase } from '../support/erase.ts'
 import { accepted, away, gone, type WitnessService, witnessService, wrongKey } from '../support/push-services.ts'
 import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -226,8 +227,7 @@ onEachEngine('a lane delivers to the inbox, which pages read and mark through th
     body: JSON.stringify({ tokens: [{ token: 't', channel: 'android', provider: 'firebase' }] }),
   })
   assert.deepEqual(linked, { status: 200, body: { accepted: 1 } })
-  const erased = await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
-  assert.equal(erased.body.notifications, 1)
+  assert.partialDeepStrictEqual((await erase(url, '1001')).erased, { inbox: 2, devices: 1 })
 })
 
 const appSecret = 'the-secret-of-the-subscriber-tokens'
@@ -265,8 +265,9 @@ onEachEngine(
       assert.partialDeepStrictEqual(JSON.parse(meta), { activity: { id: 101 }, meta: { campaign: 5 } })
     const { conversions } = (await get(`${url}/admin/conversions/messages?stage=clicked`)).body
     assert.partialDeepStrictEqual(conversions, [{ ref, stage: 'clicked' }])
-    await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
-    const erased = (await message(101)) as unknown as typeof shown
+    await erase(url, '1001')
+    const [{ seq }] = (await get(`${url}/admin/messages?ref=${ref}`)).body.messages
+    const erased = (await get(`${url}/admin/messages/${seq}`)).body as typeof shown
     assert.deepEqual(
       erased.statuses.map((each) => each.meta),
       [undefined, undefined, undefined, undefined],
@@ -351,8 +352,7 @@ test('the texts of a user are erased from the send path too', async (t) => {
   const { url, enqueue, settled } = await start(t, own)
   await enqueue([element({ id: 95 }), element({ id: 96, user_id: '1002' })])
   await settled()
-  const { body } = await post(`${url}/admin/messages/erase`, { brand: '1', user_id: '1001' }, adminKey.key)
-  assert.deepEqual(body, { messages: 1, failed: 0, waiting: 0, requests: 1, notifications: 0 })
+  assert.partialDeepStrictEqual((await erase(url, '1001')).erased, { items: 1, messages: 1 })
 })
 
 test('a lane with its own provider needs a provider of that channel', async (t) => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import pg from 'pg'
+import { erasedPerson } from '../../src/base/people/digest.ts'
 import type { Database } from '../../src/base/store/database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import type { MessageStatus } from '../../src/contract/status.ts'
 import { timestampOf } from '../../src/contract/timestamp.ts'
-import { eraseStatusMeta, forgetStatuses } from '../../src/subjects/status/retention.ts'
+import { statusPersonPart } from '../../src/subjects/status/person-data.ts'
+import { forgetStatuses } from '../../src/subjects/status/retention.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { add, openStatuses, readAll, sent } from './open-statuses.ts'
 
@@ -200,7 +202,8 @@ onEachEngine('after erasure, the statuses of a user are returned without meta', 
   const statuses = await openStatuses(t, store)
   const [mine, others] = [sent(), sent({ userId: '1002' })]
   await add(statuses, mine, others)
-  await eraseStatusMeta(statuses.database, '1', '1001', [mine.ref, others.ref])
+  const person = erasedPerson({ brand: '1', userId: '1001' }, 'secret', 0)
+  await statuses.database.commit(statusPersonPart.eraseOps([mine.ref], person))
   const { records } = await readAll(statuses.pages)
   assert.deepEqual(
     records.map(({ meta }) => meta),

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { nobodyErased } from '../../src/base/people/erasures.ts'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { enqueueOps } from '../../src/base/queue/enqueue.ts'
 import { userKey } from '../../src/base/queue/item-keys.ts'
@@ -1028,7 +1029,7 @@ export function queueSuite(fixture: QueueFixture): void {
     async ({ database, queue, serve }) => {
       serve(async (batch) => batch.map(delivered))
       // On PostgreSQL, the transaction with the lower number may commit later.
-      const [insert, wait] = enqueueOps('1/push', [item(1)], Date.now())
+      const [insert, wait] = enqueueOps('1/push', [item(1)], Date.now(), nobodyErased)
       const [[lateItem]] = await database.commit([insert])
       await waitUntilSettled(queue, await queue.enqueue('1/push', items(100, 2)))
       await database.commit([wait])

@@ -29,7 +29,9 @@ export async function checkDocumented(
       fetch(`${origin}/openapi.json`).then(async (answer) => (answer.ok ? parseOnce(await answer.text()) : {})),
     )
   const document = await documents.get(origin)
-  const paths = Object.keys(document.paths ?? {})
+  // A path with fewer parameters is the closer one.
+  const parameters = (path: string): number => path.split('{').length
+  const paths = Object.keys(document.paths ?? {}).toSorted((a, b) => parameters(a) - parameters(b))
   const path = paths.includes(pathname) ? pathname : paths.find((each) => matches(each, pathname))
   const operation = path && document.paths[path][method.toLowerCase()]
   if (!operation) return

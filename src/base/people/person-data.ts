@@ -1,12 +1,7 @@
 // The inventory of what a store holds about a person. Each subject describes its own tables, and exports and erases their rows.
 
-import type { Database } from '../store/database.ts'
-
-/** A user of a brand. */
-export interface Person {
-  readonly brand: string
-  readonly userId: string
-}
+import type { Database, Op } from '../store/database.ts'
+import type { ErasedPerson, Person } from './digest.ts'
 
 /** What erasure does with the columns of a table. Each column of the table is in exactly one of the lists. */
 export type PersonTable = { readonly table: string } & (
@@ -33,6 +28,15 @@ export interface PersonPart {
   readonly tables: readonly PersonTable[]
   /** Reads the rows in pages, always in the same order. Each look-up uses an index. */
   read(database: Database, person: Person): AsyncIterable<readonly object[]>
+  /** Erases the rows from before `person.at`, in bounded commits. A call that was interrupted can be repeated. */
+  erase(database: Database, person: ErasedPerson): Promise<ErasedRows>
+}
+
+export interface ErasedRows {
+  /** Rows that this call erased. */
+  readonly erased: number
+  /** Rows that cannot be erased yet, because they are in use. */
+  readonly waiting: number
 }
 
 /** Rows that are found by the identifiers of the person's messages only. They are exported within the messages. */
@@ -40,10 +44,31 @@ export interface IdentifiedPart<Id> {
   readonly name: string
   readonly tables: readonly PersonTable[]
   read(database: Database, ids: readonly Id[]): Promise<readonly object[]>
+  /** For the commit that erases the rows which have the identifiers. */
+  eraseOps(ids: readonly Id[], person: ErasedPerson): readonly Op[]
 }
 
 /** The parts of a side, with the database of each. */
 export type PersonParts = readonly { readonly database: Database; readonly part: PersonPart }[]
+
+/** The columns that stay after an erasure, each with the reason. */
+export function keptColumns(parts: PersonParts): { column: string; as: string; why: string }[] {
+  const tables = parts.flatMap(({ part }) => part.tables)
+  return tables.flatMap((each) => {
+    if ('deleted' in each) return []
+    const digests = (each.digest ?? []).map((name) => ({
+      column: `${each.table}.${name}`,
+      as: 'digest',
+      why: 'a repetition or a late event is recognized by it',
+    }))
+    const kept = Object.entries(each.kept ?? {}).map(([name, why]) => ({
+      column: `${each.table}.${name}`,
+      as: 'unchanged',
+      why,
+    }))
+    return [...digests, ...kept]
+  })
+}
 
 /** Writes the rows of all parts as one JSON object, page by page: an interrupted export is no valid JSON. */
 export async function* writePerson(head: object, person: Person, parts: PersonParts): AsyncGenerator<string> {

@@ -1,3 +1,4 @@
+import { type ErasedPeople, nobodyErased } from '../people/erasures.ts'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import type { Database, Op } from '../store/database.ts'
@@ -5,7 +6,6 @@ import { cancelWaiting, forgetCancellations, listCancellations } from './control
 import { type ControlKey, endControls, isInScope, probeLanes, setControls } from './controls/controls.ts'
 import { countSelected } from './controls/waiting-pages.ts'
 import { enqueueItems, enqueueOps } from './enqueue.ts'
-import { eraseItems } from './erase.ts'
 import { decideFailed, previewFailed } from './failed/decide-failed.ts'
 import { findFailed, listFailed } from './failed/failed-actions.ts'
 import { readFailedGroups } from './failed/failed-counts.ts'
@@ -25,6 +25,8 @@ export { queueMigrations } from './tables.ts'
 export interface QueueOptions {
   /** The memory for items that all lanes of the process have read ahead. Default: 256 MiB for this queue. */
   readonly readAhead?: ReadAheadBudget
+  /** Repetitions of their erased items are not stored. */
+  readonly erased?: Pick<ErasedPeople, 'find'>
 }
 
 /**
@@ -38,7 +40,7 @@ export interface QueueOptions {
  */
 export function createQueue(
   database: Database,
-  { readAhead = createReadAheadBudget() }: QueueOptions = {},
+  { readAhead = createReadAheadBudget(), erased = nobodyErased }: QueueOptions = {},
 ): StoredQueue {
   const servedLanes = new Map<string, ServedLane>()
   const division = createDivision(database)
@@ -54,13 +56,13 @@ export function createQueue(
   }
 
   return {
-    enqueueOps: (lane, items) => [...enqueueOps(lane, items, clock.now()), ...wakeOps(lane, items)],
-    insertFailedOps: (lane, items) => insertFailedOps(lane, items, clock.now()),
+    enqueueOps: (lane, items) => [...enqueueOps(lane, items, clock.now(), erased), ...wakeOps(lane, items)],
+    insertFailedOps: (lane, items) => insertFailedOps(lane, items, clock.now(), erased),
     async enqueue(lane, items) {
       // If this process owns the lane, it wakes it directly: a notification at each commit slows down all commits.
       const servedLane = servedLanes.get(lane)
       const owned = servedLane?.owned === true
-      const enqueued = await enqueueItems(database, lane, items, owned ? [] : wakeOps(lane, items))
+      const enqueued = await enqueueItems(database, lane, items, owned ? [] : wakeOps(lane, items), erased)
       if (owned) for (const source of sourcesOf(items)) servedLane.wake(source)
       return enqueued
     },
@@ -89,7 +91,6 @@ export function createQueue(
     findItem: (seq) => findItem(database, seq, findWaitReason),
     findItems: (search) => findItems(database, search, findWaitReason),
     listFailed: (filter, page) => listFailed(database, filter, page),
-    eraseItems: (lanes, userId) => eraseItems(database, lanes, userId),
     findFailed: (seq) => findFailed(database, seq),
     summarizeFailed: (filter) => readFailedGroups(database, filter),
     previewFailed: (filter, action, after) => previewFailed(database, filter, action, after),

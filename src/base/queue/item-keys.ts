@@ -1,6 +1,7 @@
 import { channels } from '../../contract/endpoints.ts'
-import { readMessageKey } from '../../contract/message-key.ts'
+import { erasedKey as erasedMessageKey, readMessageKey } from '../../contract/message-key.ts'
 import { quote } from '../../contract/quote.ts'
+import type { ErasedPerson } from '../people/digest.ts'
 
 /**
  * The key of an item that belongs to a user, for lanes that are ordered by user.
@@ -59,4 +60,11 @@ export function readBatchId(key: string): string {
   const end = key.indexOf('"', from)
   const id = key.slice(from, end)
   return end === -1 || id.includes('\\') ? (readMessageParts(key)?.id ?? key) : id
+}
+
+/** The key under which an item of an erased user stays. It has the form of the item's kind. */
+export function erasedKey(key: string, { userDigest, digestOf }: ErasedPerson): string {
+  const digest = digestOf(key)
+  if (isMessage(key)) return erasedMessageKey(key, userDigest, digest)
+  return userKey(readUserKey(key)?.kind ?? '', userDigest, digest)
 }

@@ -110,11 +110,6 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
       const page = await store.queue.listFailed(filter, { after, limit })
       return page.next === undefined && following ? { ...page, next: numberBefore(following.number) } : page
     },
-    async eraseItems(lanes, userId) {
-      const erased = await inEach(lanes, itself, (queue, own) => queue.eraseItems(own, userId))
-      const sum = (name: 'messages' | 'failed' | 'waiting') => erased.reduce((total, each) => total + each[name], 0)
-      return { messages: sum('messages'), failed: sum('failed'), waiting: sum('waiting') }
-    },
     async findFailed(seq) {
       return stores.find(({ number }) => number === storeOfNumber(seq))?.queue.findFailed(seq)
     },

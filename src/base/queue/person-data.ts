@@ -1,10 +1,11 @@
 // A person's items in the lanes of a brand: messages, events of devices, statuses, and parked records.
 
-import type { IdentifiedPart, Person, PersonPart, PersonTable } from '../people/person-data.ts'
+import type { Person } from '../people/digest.ts'
+import type { PersonPart, PersonTable } from '../people/person-data.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { eraseItems, type ItemParts } from './erase.ts'
 import { findItems } from './find-items.ts'
-import type { LaneRef } from './find-refs.ts'
 import { readIdentifiers } from './identifiers.ts'
 import { readAttempts } from './lane/attempts.ts'
 
@@ -60,9 +61,16 @@ export const readLanesOf = async (database: Database, { brand }: Pick<Person, 'b
 
 const pageItems = 200
 
-/** @param more found by the identifiers of the items */
-export const queuePersonParts = (more: readonly IdentifiedPart<LaneRef>[] = []): readonly PersonPart[] => [
-  { name: 'items', tables: [...itemTables, ...more.flatMap(({ tables }) => tables)], read: readItems(more) },
+/** @param parts what belongs to the items */
+export const queuePersonParts = (parts: ItemParts = {}): readonly PersonPart[] => [
+  {
+    name: 'items',
+    tables: [...itemTables, ...identifiedParts(parts).flatMap(({ tables }) => tables)],
+    read: readItems(parts),
+    async erase(database, person) {
+      return eraseItems(database, await readLanesOf(database, person), person, parts)
+    },
+  },
   {
     name: 'cancellations',
     tables: [
@@ -84,10 +92,16 @@ export const queuePersonParts = (more: readonly IdentifiedPart<LaneRef>[] = []):
     async *read(database, { brand, userId }) {
       yield await database.read(op(selectCancellations, [[brand, userId]]))
     },
+    async erase(database, { brand, userId, userDigest }) {
+      const [changed] = await database.commit([op(eraseCancellations, [[brand, userId, userDigest]])])
+      return { erased: changed.length, waiting: 0 }
+    },
   },
 ]
 
-const readItems = (more: readonly IdentifiedPart<LaneRef>[]): PersonPart['read'] =>
+const identifiedParts = ({ byRef = [], byCall = [] }: ItemParts) => [...byRef, ...byCall]
+
+const readItems = ({ byRef = [], byCall = [] }: ItemParts): PersonPart['read'] =>
   async function* (database, person) {
     const lanes = await readLanesOf(database, person)
     for (let before = Number.MAX_SAFE_INTEGER; lanes.length > 0; ) {
@@ -111,7 +125,11 @@ const readItems = (more: readonly IdentifiedPart<LaneRef>[]): PersonPart['read']
       for (const { earlierRefs: _, history: __, ...item } of found) {
         const refs = identifiers.get(item.seq) ?? []
         const ids = refs.map(({ ref }) => ({ lane: item.lane, ref }))
-        const identified = await Promise.all(more.map(async (each) => [each.name, await each.read(database, ids)]))
+        const calls = [item, ...(attempts.get(item.seq) ?? [])].flatMap(({ call }) => call ?? [])
+        const identified = await Promise.all([
+          ...byRef.map(async (each) => [each.name, await each.read(database, ids)]),
+          ...byCall.map(async (each) => [each.name, await each.read(database, calls)]),
+        ])
         pages.push({
           ...item,
           ...contentOf.get(item.seq),
@@ -132,4 +150,15 @@ const selectCancellations = statement<{ id: string; lane: string; at: number; ca
     select c.id, c.lane, c.user_id, c.activity, c.action, c.at, c.cancelled_by, c.reason from ${rows} r
     join cancellations c on c.lane >= r.brand || '/' and c.lane < r.brand || '0' and c.user_id = r.user_id
     order by c.at, c.id, c.lane`,
+})
+
+/** An open cancellation still needs its user. */
+const eraseCancellations = statement<{ id: string }>({
+  name: 'erase_cancellations',
+  columns: { brand: 'text', user_id: 'text', digest: 'text' },
+  text: (rows) => `
+    update cancellations set user_id = r.digest from ${rows} r
+    where cancellations.lane >= r.brand || '/' and cancellations.lane < r.brand || '0' and cancellations.user_id = r.user_id
+      and cancellations.done_at is not null
+    returning cancellations.id as id`,
 })

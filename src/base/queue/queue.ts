@@ -273,15 +273,6 @@ export interface ItemDetails extends Omit<FoundItem, 'earlierRefs'> {
   readonly owner?: string
 }
 
-export interface ErasedItems {
-  /** Settled items without text now, including those erased before. */
-  readonly messages: number
-  /** The failed ones among them, which can no longer be replayed. */
-  readonly failed: number
-  /** Items that wait to be sent, and keep their texts. */
-  readonly waiting: number
-}
-
 /** paused: waiting items that a pause of their activity or action holds back. */
 export interface CountedItems {
   readonly lane: string
@@ -340,7 +331,7 @@ export interface FailedActions {
   decideFailed(filter: FailedFilter, action: 'dismiss' | 'replay', decision?: Decision): Promise<DecidedItems>
 }
 
-/** Finds items, and erases their texts. */
+/** Finds items. */
 export interface LookUps {
   /** Outcomes in the order of `seqs`, without unknown numbers. */
   readOutcomes(seqs: readonly number[]): Promise<readonly ItemOutcome[]>
@@ -348,8 +339,6 @@ export interface LookUps {
   findItem(seq: number): Promise<ItemDetails | undefined>
   /** Sorted by number. The items of a user are sorted from the newest to the oldest. */
   findItems(search: ItemSearch): Promise<readonly FoundItem[]>
-  /** Overwrites the texts of the user's settled items. Their keys and outcomes stay. */
-  eraseItems(lanes: readonly string[], userId: string): Promise<ErasedItems>
   /** The number of items of each lane and category. */
   countItems(): Promise<readonly CountedItems[]>
 }

@@ -165,6 +165,7 @@ export interface Events {
   'device.clamped': { brand: string; device: string; what: string; origin: string; written: string; taken: string }
   'device.unreadable': { source: string; brand: string; error: string }
   'device.restored': { brand: string; count: number }
+  'person.erased': { brand: string; erasure: string; rows: number }
   // reconciliation, the operator's side
   'reconciliation.begun': { brand: string; field: string; source: string }
   'reconciliation.ended': {

@@ -181,6 +181,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'device.clamped': ['warn', 'timestamp over 60 s ahead of our clock: replaced by the current time; check the clocks'],
   'device.unreadable': ['warn', 'device from the device source is unreadable and skipped'],
   'device.restored': ['warn', 'removed devices linked again'],
+  'person.erased': ['info', 'data of a person erased'],
   'reconciliation.begun': ['debug', 'streaming a list of users'],
   'reconciliation.ended': [({ ended }) => (ended === 'whole' ? 'info' : 'warn'), 'list of users ended'],
   'crm.imported': ['info', 'attributes imported into the CRM'],

@@ -94,6 +94,11 @@ export interface Database {
    * @returns the number of partitions dropped
    */
   readonly dropPartitions?: (table: string, before: number) => Promise<number>
+  /**
+   * Removes the former contents of changed and deleted rows from the files. SQLite: empties the write-ahead log. PostgreSQL: vacuums
+   * these tables, without those that another process vacuums now; the server overwrites the free space later.
+   */
+  reclaim(tables: readonly string[]): Promise<void>
   /** Opens a separate connection for long queries on large sets. On SQLite the database must be opened with `shared`. */
   scratch(): Promise<Scratch>
   close(): Promise<void>

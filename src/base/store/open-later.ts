@@ -81,6 +81,7 @@ function openLater(open: () => Promise<Database>, name: string): Database {
       return wakers.onWake(topic, listener)
     },
     dropPartitions: async (table, before) => (await demand()).dropPartitions?.(table, before) ?? 0,
+    reclaim: async (tables) => (await demand()).reclaim(tables),
     scratch: async () => (await demand()).scratch(),
     async close() {
       await loop.stop()

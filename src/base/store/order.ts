@@ -18,6 +18,9 @@ export const commitOrder: readonly string[] = [
   'insert_permissions',
   'insert_device_sends',
   'touch_messages',
+  'erase_messages',
+  'erase_refusals',
+  'erase_device_sends',
   // The division of lanes.
   'forget_lane_processes',
   'forget_lane_owners',
@@ -43,7 +46,7 @@ export const commitOrder: readonly string[] = [
   'release_paused',
   'delete_settled_waiting',
   'touch_inbox_user',
-  'erase_status_meta',
+  'erase_status_messages',
   'insert_status_messages',
   'park_settled',
   'settle',
@@ -83,9 +86,14 @@ export const commitOrder: readonly string[] = [
   'forget_settled',
   'delete_old_device_unlinks',
   'erase_attempts',
-  'erase_texts',
+  'erase_items',
+  'erase_settled',
   'forget_cancellations',
+  'erase_cancellations',
   'delete_old_device_removals',
+  'erase_device_removals',
+  'erase_device_links',
+  'erase_device_unlinks',
   // The platform’s statuses and conversions, and retention of the send path.
   'forget_messages',
   'insert_awaited_identifiers',
@@ -104,6 +112,7 @@ export const commitOrder: readonly string[] = [
   'forget_revoked_tokens',
   // Calls of providers.
   'insert_calls',
+  'erase_calls',
   'forget_calls',
   // Numbers of statuses.
   'lock_status_counter',
@@ -112,6 +121,7 @@ export const commitOrder: readonly string[] = [
   'advance_status_counter',
   // Retention of the inbox and of statuses.
   'delete_inbox_of_user',
+  'delete_inbox_user',
   'forget_inbox',
   'forget_statuses',
   'forget_status_messages',
@@ -154,9 +164,18 @@ export const commitOrder: readonly string[] = [
   'forget_reconciliation',
   'begin_correction',
   'finish_correction',
+  'erase_crm_user',
+  'erase_discrepancies',
+  // Erasures of people.
+  'insert_person_secret',
+  'request_erasure',
+  'note_erasure',
+  'end_erasure',
+  'forget_erasures',
   // The audit trail: its lock is held for as short as possible.
   'lock_audit',
   'insert_audit',
+  'erase_audit_user',
   'forget_audit',
   'wake',
 ]

@@ -23,6 +23,7 @@ import { plannerSettings } from './postgres-planner.ts'
 import { runRead } from './postgres-run.ts'
 import { openPostgresScratch } from './postgres-scratch.ts'
 import { openSession } from './postgres-session.ts'
+import { vacuum } from './postgres-vacuum.ts'
 import { op } from './statement.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 import { createWakers } from './wakers.ts'
@@ -180,6 +181,7 @@ export async function createPostgresDatabase(
     wake: wakers.wake,
     onWake: wakers.onWake,
     dropPartitions: (table, before) => dropPartitions(config, partitioned, { table, before, withinMs: answerWithinMs }),
+    reclaim: (tables) => vacuum(config, tables),
     async scratch() {
       if (pool.ending) throw new StoreUnavailable('The database is closed')
       return openPostgresScratch(config)

@@ -17,8 +17,10 @@ const acts = {
   'GET /admin/messages': 'messages.find',
   'GET /admin/messages/:ref': 'messages.show',
   'GET /admin/messages/:seq': 'messages.show',
-  'POST /admin/messages/erase': 'messages.erase',
   'GET /admin/people/:brand/:user': 'people.export',
+  'POST /admin/people/erase': 'people.erase',
+  // Counts and a digest: clients ask again until it is done.
+  'GET /admin/people/erasures/:id': null,
   'GET /admin/permission.csv': 'permission.export',
   'GET /admin/permission/check': 'permission.check',
   'POST /admin/permission/check': 'permission.check',

@@ -1,20 +1,16 @@
-// Messages at the operator: search by identifier, by activity.id or by user, the details of one message, and erasure.
+// Messages at the operator: search by identifier, by activity.id or by user, and the details of one message.
 
 import { Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http.ts'
 import type { Database } from '../../base/store/database.ts'
-import { closed, nullable, text, whole } from '../../contract/documents/described.ts'
+import { closed, nullable, text } from '../../contract/documents/described.ts'
 import { messageStatuses } from '../../contract/status.ts'
 import { rfc3339 } from '../../contract/timestamp.ts'
-import { eraseUserTexts } from '../../subjects/delivery/erase.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../../subjects/delivery/messages.ts'
 import { readRequest } from '../../subjects/delivery/requests.ts'
-import { eraseNotifications } from '../../subjects/inbox/store.ts'
 import type { MessageStatuses, StatusRecorder } from '../../subjects/status/recorder.ts'
-import { eraseStatusMeta } from '../../subjects/status/retention.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
-import { ErasedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { readDelivery, ShownDelivery, ShownMessage, shownMessage } from './shown/delivery.ts'
 import { isBrandVisible } from './visibility.ts'
@@ -71,19 +67,6 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
         return pageOf(found.map(shownMessage), search, ({ ref }) => ref)
       },
     }),
-    erase: adminRoute({
-      says: "Erases a user's texts in the stored requests and in the inbox. The messages stay, without text.",
-      body: ErasedUser,
-      gives: Type.Object({ messages: whole(), requests: whole(), notifications: whole() }),
-      async handler(request, key) {
-        const { user_id: userId } = request.body
-        const brand = String(request.body.brand)
-        if (!visible(key).includes(brand))
-          throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or the operator has no such brand`)
-        await key.audit.record()
-        return eraseUser(database, brand, userId)
-      },
-    }),
     show: adminRoute({
       says: 'Shows one message: its outcome, its request, the calls, and the result at each device.',
       params: Type.Object({ ref: text('The push_id or site_notification_id of the answer.') }),
@@ -112,15 +95,6 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
     const found = await findByRef(database, visibleBrands, value)
     return found ? [found] : []
   }
-}
-
-/**
- * Overwrites the texts of all messages of a user in their requests, and deletes the user's notifications in the inbox and the
- * meta of the user's delivery statuses. The rows of the messages stay: their keys prevent that a repetition is sent again. A message that arrives meanwhile may keep its text: call it again.
- */
-async function eraseUser(database: Database, brand: string, userId: string) {
-  const texts = await eraseUserTexts(database, brand, userId, (refs) => eraseStatusMeta(database, brand, userId, refs))
-  return { ...texts, notifications: await eraseNotifications(database, brand, userId) }
 }
 
 function shownStatuses({ summary, statuses }: MessageStatuses) {

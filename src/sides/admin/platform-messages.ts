@@ -1,4 +1,4 @@
-// The platform's routes of messages: search by the operator's identifier, by activity.id or by user, and erasure of a user's texts.
+// The platform's routes of messages: search by the operator's identifier, by activity.id or by user.
 
 import { Type } from 'typebox'
 import { HttpError } from '../../base/http/http-error.ts'
@@ -11,19 +11,15 @@ import { closed, messageKeyText, moment, nullable, text, whole } from '../../con
 import { channels } from '../../contract/endpoints.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
 import { messageStatuses } from '../../contract/status.ts'
-import { eraseStatuses } from '../../subjects/conversions/erase.ts'
 import { readStatuses, ShownStatus } from '../../subjects/conversions/shown-statuses.ts'
-import { eraseUserTexts } from '../../subjects/delivery/erase.ts'
 import { findById } from '../../subjects/delivery/messages.ts'
-import { eraseNotifications } from '../../subjects/inbox/store.ts'
 import { findCall } from '../../subjects/providers/calls.ts'
 import { beforeDescription, messageQuery, pageOf, readMessageQuery } from './message-query.ts'
-import { ErasedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { readDelivery, ShownDelivery } from './shown/delivery.ts'
 import { ShownAttempt, ShownCall, ShownIdentifiers, shownAttempt, shownIdentifiers } from './shown/history.ts'
 import { ShownLane, showLanes } from './shown/lanes.ts'
-import { isBrandVisible, isLaneVisible } from './visibility.ts'
+import { isLaneVisible } from './visibility.ts'
 
 const FoundMessage = Type.Object({
   seq: whole('The number of the message'),
@@ -173,28 +169,6 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
           ...(waits && { lane_state: waits }),
           ...(delivery && { delivery }),
         }
-      },
-    }),
-    erase: adminRoute({
-      says: "Erases the texts of a user's messages, except those that wait to be sent. The messages stay, without text, and cannot be replayed.",
-      body: ErasedUser,
-      gives: Type.Object({
-        messages: whole('Messages without text now, including those erased before'),
-        failed: whole('The failed ones among them: they are deleted from Failed Actions and cannot be replayed'),
-        waiting: whole('Messages that wait to be sent and keep their texts: repeat the request when they are sent'),
-        requests: whole('Texts of messages that the platform delivered itself, which were overwritten'),
-        notifications: whole("The user's notifications in the inbox of the platform: they are deleted"),
-      }),
-      async handler({ body: { brand: given, user_id: userId } }, key) {
-        const brand = String(given)
-        if (!isBrandVisible(key, brand))
-          throw new HttpError(403, `the key ${key.name} is not for brand ${brand}: use a key of this brand`)
-        const database = databaseOf(brand)
-        await key.audit.record()
-        await eraseStatuses(database, queue, lanesOf(brand), userId)
-        const items = await queue.eraseItems(lanesOf(brand), userId)
-        const { requests } = await eraseUserTexts(database, brand, userId)
-        return { ...items, requests, notifications: await eraseNotifications(database, brand, userId) }
       },
     }),
   }

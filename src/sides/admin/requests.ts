@@ -227,7 +227,7 @@ export const RemovedDevices = Type.Object({
   restorable: Type.Optional(Type.Boolean({ description: 'true: only devices that can be restored.' })),
 })
 
-/** The user whose texts are erased. */
+/** The user whose data is erased. */
 export const ErasedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)
 
 /** The user whose subscriber tokens are revoked. */

@@ -3,7 +3,6 @@
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { Scope } from '../../base/http/access.ts'
 import type { Reloaded } from '../../base/http/service.ts'
-import type { PersonParts } from '../../base/people/person-data.ts'
 import type { LaneService, Queue } from '../../base/queue/queue.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { AuditStore } from '../../subjects/audit/trail.ts'
@@ -30,7 +29,7 @@ import { type KeyLists, keyRoute } from './keys.ts'
 import { laneRoutes } from './lanes.ts'
 import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
-import { peopleRoutes } from './people.ts'
+import { type People, peopleRoutes } from './people.ts'
 import { type PermissionParts, permissionRoutes } from './permission.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
@@ -58,8 +57,7 @@ interface SharedParts {
   readonly reload: (() => Promise<Reloaded>) | undefined
   /** The brands whose users have subscriber tokens. */
   readonly appBrands: readonly string[]
-  /** The parts of the store of a brand. Undefined: this side has no such brand. */
-  readonly personPartsOf: (brand: string) => PersonParts | undefined
+  readonly people: People
 }
 
 export interface OperatorParts extends SharedParts {
@@ -104,7 +102,6 @@ export function operatorRoutes(parts: OperatorParts) {
     route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
     route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
     route('GET', '/admin/messages', 'read', messages.find),
-    route('POST', '/admin/messages/erase', 'people', messages.erase),
     route('GET', '/admin/messages/:ref', 'read', messages.show),
     ...peopleIn('operator', parts),
     ...permissionIn({
@@ -145,7 +142,6 @@ export function platformRoutes(parts: PlatformParts) {
     ...keysIn(parts),
     route('GET', '/admin/messages', 'read', messages.find),
     route('GET', '/admin/messages/:seq', 'read', messages.show),
-    route('POST', '/admin/messages/erase', 'people', messages.erase),
     ...peopleIn('platform', parts),
     ...permissionIn({
       databaseOf: (brand) => (parts.appBrands.includes(brand) ? databaseOf(brand) : undefined),
@@ -181,9 +177,13 @@ export function platformRoutes(parts: PlatformParts) {
   ]
 }
 
-function peopleIn(side: 'operator' | 'platform', { personPartsOf }: SharedParts) {
-  const people = peopleRoutes(side, personPartsOf)
-  return [route('GET', '/admin/people/:brand/:user', 'people', people.exportPerson)]
+function peopleIn(side: 'operator' | 'platform', { people: given }: SharedParts) {
+  const people = peopleRoutes(side, given)
+  return [
+    route('GET', '/admin/people/:brand/:user', 'people', people.exportPerson),
+    route('POST', '/admin/people/erase', 'people', people.erase),
+    route('GET', '/admin/people/erasures/:id', 'people', people.showErasure),
+  ]
 }
 
 function servicesIn({ services }: SharedParts) {

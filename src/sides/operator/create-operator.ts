@@ -6,6 +6,7 @@ import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
 import { createHttp } from '../../base/http/http.ts'
 import { type Composed, createService, type Service } from '../../base/http/service.ts'
+import { createEraser } from '../../base/people/eraser.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { atMost } from '../../base/runtime/within.ts'
@@ -160,7 +161,7 @@ async function composeOn(
   onParts: (parts: Parts) => void,
 ): Promise<Composed> {
   const { attributes, push, site, content } = options
-  const { database, queue, registry, outbox, statuses } = store
+  const { database, queue, registry, outbox, statuses, erased } = store
   const suppression =
     attributes && options.suppression !== 'none'
       ? createSuppression(attributes, signal, options.suppression)
@@ -208,6 +209,7 @@ async function composeOn(
   const revocations = createRevocations([database])
   const adminApp = createHttp('operator', limits.bodyBytes, bodies)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]
+  const people = { database, parts: operatorPersonParts.map((part) => ({ database, part })) }
   const admin = operatorRoutes({
     audited: trail.stores,
     queue,
@@ -235,8 +237,7 @@ async function composeOn(
     reload: options.reload,
     tokenSecret: options.app?.secrets[0],
     appBrands: allBrands,
-    personPartsOf: (brand) =>
-      allBrands.includes(brand) ? operatorPersonParts.map((part) => ({ database, part })) : undefined,
+    people: { storeOf: (brand) => (allBrands.includes(brand) ? people : undefined), stores: [people] },
   })
   const authentication = registerAdmin(adminApp, adminKeys, admin, trail)
   await serveConsole(adminApp, { side: 'operator', keys: options.adminKeys ?? [], authentication, routes: admin })
@@ -270,10 +271,12 @@ async function composeOn(
   if (options.app) await revocations.start()
   await Promise.all([app.ready(), adminApp.ready()])
 
+  const eraser = createEraser(database, people.parts)
   const retention = createStoreRetention(store.database, store.queue, options, store.statuses ? [forgetStatuses] : [])
   await removals?.start()
   retention.start()
   trail.start(options.auditKeptMs)
+  eraser.start()
   outbox.start()
   statuses?.start()
   metrics().allow('brand', allBrands)
@@ -288,7 +291,7 @@ async function composeOn(
     async close(withinMs) {
       for (const stop of stopMetrics) stop()
       await stopAlerts()
-      await retention.stop()
+      await Promise.all([retention.stop(), eraser.stop(), erased.stop()])
       await atMost(withinMs, Promise.all([paths.push?.idle(), paths.site?.idle()]))
       await Promise.all([app.close(), adminApp.close()])
       await trail.stop()
@@ -309,6 +312,7 @@ async function composeOn(
       database,
       delivery,
       checkMessage: suppression?.checkMessage,
+      erased,
       settledOps,
       ...pathLimits(limits),
     })

@@ -1,3 +1,4 @@
+import { erasurePersonPart } from '../../base/people/erasures.ts'
 import type { PersonPart } from '../../base/people/person-data.ts'
 import { queuePersonParts } from '../../base/queue/person-data.ts'
 import { auditPersonPart } from '../../subjects/audit/person-data.ts'
@@ -11,6 +12,7 @@ export const operatorPersonParts: readonly PersonPart[] = [
   deliveryPersonPart([statusPersonPart]),
   inboxPersonPart,
   devicePersonPart,
+  erasurePersonPart,
   ...queuePersonParts(),
   auditPersonPart,
 ]

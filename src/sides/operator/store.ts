@@ -1,5 +1,6 @@
 // The operator's database, with the outboxes of links and statuses.
 
+import { type ErasedPeople, openErasedPeople, peopleMigrations } from '../../base/people/erasures.ts'
 import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import type { StoredQueue } from '../../base/queue/queue.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
@@ -24,12 +25,14 @@ export const operatorMigrations: readonly Migration[] = [
   ...deviceMigrations,
   ...queueMigrations,
   ...auditMigrations,
+  ...peopleMigrations,
 ]
 
 export interface OperatorStore {
   readonly database: Database
   readonly queue: StoredQueue
   readonly registry: Registry
+  readonly erased: ErasedPeople
   /** Publishes links and unlinks. */
   readonly outbox: ReturnType<typeof createDeviceOutbox>
   /** Absent: delivery statuses are not recorded. */
@@ -39,14 +42,17 @@ export interface OperatorStore {
 export async function openStore(options: OperatorOptions): Promise<OperatorStore> {
   const { publish = [], status, site } = options
   const database = await openDatabase(options.store, { migrations: operatorMigrations })
-  const queue = createQueue(database)
+  const erased = await openErasedPeople(database)
+  const queue = createQueue(database, { erased })
   const outbox = createDeviceOutbox(queue, publish)
   return {
     database,
     queue,
     outbox,
+    erased,
     registry: createRegistry({
       database,
+      erased,
       // On PostgreSQL, other processes may change the registry too.
       shared: database.engine === 'postgres',
       outbox: outbox.lanes.length > 0 ? outbox : undefined,

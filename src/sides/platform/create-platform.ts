@@ -7,6 +7,7 @@ import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
 import { createHttp } from '../../base/http/http.ts'
 import { type Composed, createService, type Service } from '../../base/http/service.ts'
+import { createEraser } from '../../base/people/eraser.ts'
 import { laneName } from '../../base/queue/lane-name.ts'
 import type { Item, Lane, LaneService, Lanes } from '../../base/queue/queue.ts'
 import { uuidv7 } from '../../base/runtime/ids.ts'
@@ -47,7 +48,7 @@ import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts
 import type { OwnDelivery } from './own-delivery.ts'
 import { createOwnDelivery } from './own-delivery.ts'
 import { createOwnStatuses } from './own-statuses.ts'
-import { personPartsOf } from './people.ts'
+import { peopleIn } from './people.ts'
 import { auditedStores, openStores } from './stores.ts'
 
 export interface Platform extends Service {
@@ -174,7 +175,7 @@ async function composePlatform(
     reload: options.reload,
     tokenSecret: options.own?.app?.secrets[0],
     appBrands: ownBrands,
-    personPartsOf: (brand) => personPartsOf(stores.of(brand)),
+    people: { storeOf: (brand) => peopleIn(stores.of(brand)), stores: stores.all.map(peopleIn) },
   })
   const authentication = registerAdmin(adminApp, keys, admin, trail)
   await serveConsole(adminApp, { side: 'platform', keys: options.keys, authentication, routes: admin })
@@ -240,6 +241,8 @@ async function composePlatform(
     createStoreRetention(database, ofStore, options, [...forgetStatuses, (_, before) => forgetRuns(crm, before)]),
   )
   for (const retention of retentions) retention.start()
+  const erasers = stores.all.map((store) => createEraser(store.database, peopleIn(store).parts))
+  for (const eraser of erasers) eraser.start()
   trail.start(options.auditKeptMs)
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds(pushServicesOf(options)))
@@ -265,7 +268,7 @@ async function composePlatform(
     async close(withinMs) {
       for (const unregister of unregisterMetrics) unregister()
       await stopAlerts()
-      await Promise.all([...retentions, ...reconcilers].map((loop) => loop.stop()))
+      await Promise.all([...retentions, ...reconcilers, ...erasers].map((loop) => loop.stop()))
       await Promise.all([
         links.stop(withinMs),
         intake.stop(withinMs),

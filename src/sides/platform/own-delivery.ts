@@ -73,14 +73,17 @@ export function createOwnDelivery(
   const all = paths.flatMap(({ push, site }) => [push, site]).filter((path) => path !== undefined)
 
   function pathOf(
-    { database }: PlatformStore,
+    { database, erased }: PlatformStore,
     delivery: Delivery | undefined,
     success: 'sent' | 'delivered',
   ): OwnPath | undefined {
     if (!delivery) return undefined
     const checkMessage = suppression?.checkMessage
     const settledOps = statuses.settledOps(success)
-    return { delivery, path: createSendPath({ database, delivery, checkMessage, settledOps, ...pathLimits(limits) }) }
+    return {
+      delivery,
+      path: createSendPath({ database, delivery, checkMessage, settledOps, erased, ...pathLimits(limits) }),
+    }
   }
 
   return {

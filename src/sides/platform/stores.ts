@@ -1,5 +1,6 @@
 // The platform's databases. Each store is a whole platform's storage with its own queue, registry and CRM.
 
+import { type ErasedPeople, openErasedPeople, peopleMigrations } from '../../base/people/erasures.ts'
 import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import { createReadAheadBudget } from '../../base/queue/lane/read-ahead-budget.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
@@ -25,6 +26,7 @@ const mainMigrations: readonly Migration[] = [
   ...removalMigrations,
   ...inboxMigrations,
   ...auditMigrations,
+  ...peopleMigrations,
 ]
 
 /** The databases of the platform. With SQLite, the CRM has a second file, which is not one of them. */
@@ -44,6 +46,7 @@ export function platformDatabases(
 export interface PlatformStore extends BrandStore {
   readonly crm: Database
   readonly registry: Registry
+  readonly erased: ErasedPeople
 }
 
 export type PlatformStores = BrandStores<PlatformStore>
@@ -53,20 +56,26 @@ export function openStores(options: PlatformOptions): Promise<PlatformStores> {
   const readAhead = createReadAheadBudget()
   return openBrandStores<PlatformStore>(platformStores(options), async (database, number) => {
     const crm = number === 0 ? await openCrmStore(options.store, database) : undefined
-    const queue = createQueue(database, { readAhead })
+    const erased = await openErasedPeople(database)
+    const queue = createQueue(database, { readAhead, erased })
     return {
       number,
       database,
       crm: crm?.database ?? database,
       queue,
+      erased,
       movedTo: queue.movedTo,
       registry: createRegistry({
         database,
+        erased,
         // On PostgreSQL, other processes change the registry too.
         shared: database.engine === 'postgres',
         ...(devicesPerUser !== undefined && { devicesPerUser }),
       }),
-      close: async () => crm?.close(),
+      async close() {
+        await erased.stop()
+        await crm?.close()
+      },
     }
   })
 }

@@ -1,8 +1,9 @@
 // The entries about a person.
 
 import type { PersonPart } from '../../base/people/person-data.ts'
-import { lineOf } from './chain.ts'
-import { listAudit } from './table.ts'
+import { op } from '../../base/store/statement.ts'
+import { lineOf, sha256 } from './chain.ts'
+import { eraseUser, listAudit } from './table.ts'
 
 const pageRows = 500
 
@@ -21,10 +22,16 @@ export const auditPersonPart: PersonPart = {
   ],
   async *read(database, { brand, userId }) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = await listAudit(database, { brand, user: userId }, before, pageRows)
-      yield rows.map((row) => JSON.parse(lineOf(row, '')))
+      const rows = await listAudit(database, { user: userId }, before, pageRows)
+      // A search without a brand is about the users of all brands.
+      const own = rows.filter((row) => row.brand === brand || row.brand === null)
+      yield own.map((row) => JSON.parse(lineOf(row, '')))
       if (rows.length < pageRows) return
       before = rows.at(-1)?.serial as number
     }
+  },
+  async erase(database, { brand, userId, at }) {
+    const [changed] = await database.commit([op(eraseUser, [[brand, userId, sha256(userId), at]])])
+    return { erased: changed.length, waiting: 0 }
   },
 }

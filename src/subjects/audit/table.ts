@@ -1,5 +1,5 @@
 // The table `audit`: who did or saw what, when and from where. Rows are only inserted, in the commit of the act. Retention deletes
-// the oldest. The order of a commit decides the chain of digests (chain.ts), so the database computes them.
+// the oldest, and the erasure of a person the user ids. The order of a commit decides the chain of digests (chain.ts), so the database computes them.
 
 import { clock } from '../../base/runtime/clock.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
@@ -97,6 +97,20 @@ export function auditOps(entries: readonly NewAuditEntry[]): readonly Op[] {
   })
   return [op(lockAudit, [[]]), op(insertAudit, rows)]
 }
+
+/**
+ * Forgets the user of the entries up to this time (epoch ms), also of those that name no brand. The chain has the digest of the
+ * user.
+ */
+export const eraseUser = statement<{ serial: number }>({
+  name: 'erase_audit_user',
+  columns: { brand: 'text', user_id: 'text', user_digest: 'text', at: 'bigint' },
+  text: (rows) => `
+    update audit set user_id = null from ${rows} r
+    where audit.user_digest = r.user_digest and audit.user_id = r.user_id and audit.at <= r.at
+      and (audit.brand = r.brand or audit.brand is null)
+    returning audit.serial as serial`,
+})
 
 const columns = 'a.serial, a.at, a.act, a.by, a.address, a.brand, a.user_id, a.user_digest, a.details, a.digest'
 

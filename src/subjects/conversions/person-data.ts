@@ -3,7 +3,7 @@
 import type { IdentifiedPart } from '../../base/people/person-data.ts'
 import type { LaneRef } from '../../base/queue/find-refs.ts'
 import { op } from '../../base/store/statement.ts'
-import { selectReported } from './tables.ts'
+import { eraseMeta, selectReported } from './tables.ts'
 
 export const conversionPersonPart: IdentifiedPart<LaneRef> = {
   name: 'statuses',
@@ -22,4 +22,10 @@ export const conversionPersonPart: IdentifiedPart<LaneRef> = {
         ids.map(({ lane, ref }) => [lane, ref]),
       ),
     ),
+  eraseOps: (ids) => [
+    op(
+      eraseMeta,
+      ids.map(({ lane, ref }) => [lane, ref]),
+    ),
+  ],
 }

@@ -1,12 +1,14 @@
 // Stores the statuses that operators report. Webhooks, polling and the replays of parked records come through here.
 
-import { findRefs, type KnownRefs, type LaneRef } from '../../base/queue/find-refs.ts'
+import { isErased } from '../../base/people/digest.ts'
+import { findRefs, type KnownRefs, type LaneRef, laneRefKey } from '../../base/queue/find-refs.ts'
 import { brandOf } from '../../base/queue/lane-name.ts'
 import type { QueueInput } from '../../base/queue/queue.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import type { Database, Op } from '../../base/store/database.ts'
 import { op } from '../../base/store/statement.ts'
+import { readMessageKey } from '../../contract/message-key.ts'
 import type { InvalidStatus, ReadStatus, StatusRecord } from '../../contract/status-record.ts'
 import { clampTo } from '../../contract/timestamp.ts'
 import { conversionsOp } from './counted.ts'
@@ -139,7 +141,10 @@ export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOpt
 const isRecord = (read: ReadStatus): read is StatusRecord => !('invalid' in read)
 
 function placedOps(placed: readonly PlacedStatus[], known: KnownRefs): readonly Op[] {
-  const statuses = placed.map(({ lane, ref, record: { status, at, meta } }) => ({ lane, ref, status, at, meta }))
+  const statuses = placed.map(({ lane, ref, record: { status, at, meta } }) => {
+    const key = known.get(laneRefKey({ lane, ref }))?.key
+    return { lane, ref, status, at, meta: key !== undefined && isErased(readMessageKey(key).userId) ? null : meta }
+  })
   const awaited = placed.filter((each) => each.awaited)
   return [...storeOps(statuses, awaited), conversionsOp(statuses, known)]
 }

@@ -17,6 +17,8 @@ export type Claim =
   | { readonly is: 'delivered'; readonly ref: string }
   /** Another process, which is alive, is sending it now. */
   | { readonly is: 'elsewhere'; readonly ref: string }
+  /** It was not delivered before its user was erased. */
+  | { readonly is: 'erased'; readonly ref: string }
 
 export interface ClaimOptions {
   readonly database: Database
@@ -35,6 +37,7 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
   const chunkOf = createChunks()
 
   return async (messages) => {
+    if (messages.length === 0) return new Map()
     const now = clock.now()
     const { owner } = database
     const { requests, places } = joinRequests(messages)

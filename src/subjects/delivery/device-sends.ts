@@ -92,3 +92,10 @@ export const listDeviceSends = statement<DeviceSend>({
     select s.attempt, s.device, s.service, s.category, s.rule, s.provider_id, s.error, s.answer, s.uncertain, s.at
     from ${rows} r join device_sends s on s.brand = r.brand and s.ref = r.ref order by s.attempt, s.at, s.device`,
 })
+
+/** Deletes all rows of these messages. */
+export const eraseDeviceSends = statement({
+  name: 'erase_device_sends',
+  columns: { brand: 'text', ref: 'text' },
+  text: (rows) => `delete from device_sends where (brand, ref) in (select r.brand, r.ref from ${rows} r)`,
+})

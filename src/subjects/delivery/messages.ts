@@ -190,6 +190,20 @@ export const touchMessages = statement({
     update messages set updated_at = messages.updated_at from ${rows} r where messages.ref = r.ref`,
 })
 
+/**
+ * Replaces key and user by digests, unless the message has changed since it was read. The key still prevents that a repetition is
+ * sent again.
+ */
+export const eraseMessages = statement<{ ref: string }>({
+  name: 'erase_messages',
+  columns: { ref: 'text', state: 'text', attempt: 'bigint', key: 'text', user_id: 'text' },
+  route: 'ref',
+  text: (rows) => `
+    update messages set key = r.key, user_id = r.user_id, error = null from ${rows} r
+    where messages.ref = r.ref and messages.state = r.state and messages.attempt = r.attempt
+    returning messages.ref as ref`,
+})
+
 /** A row of the table. Times are epoch milliseconds. */
 export interface MessageRow extends ClaimedBefore {
   readonly user_id: string

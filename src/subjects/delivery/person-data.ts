@@ -1,14 +1,17 @@
 // A person's messages of the send path, with their texts, refusals, results at devices, and calls.
 
+import type { ErasedPerson } from '../../base/people/digest.ts'
 import type { IdentifiedPart, PersonPart, PersonTable } from '../../base/people/person-data.ts'
+import { firstUuidv7 } from '../../base/runtime/ids.ts'
 import type { Database } from '../../base/store/database.ts'
 import { op } from '../../base/store/statement.ts'
-import { findCall } from '../providers/calls.ts'
-import { listDeviceSends } from './device-sends.ts'
-import { findByUser, type MessageRow } from './messages.ts'
+import { erasedKey } from '../../contract/message-key.ts'
+import { callPersonPart } from '../providers/person-data.ts'
+import { eraseDeviceSends, listDeviceSends } from './device-sends.ts'
+import { eraseMessages, findByUser, type MessageRow } from './messages.ts'
 import { readPermission } from './permission.ts'
-import { listRefusals } from './refusals.ts'
-import { readRequest } from './requests.ts'
+import { eraseRefusals, listRefusals, selectCallsOf } from './refusals.ts'
+import { eraseTexts, readRequest } from './requests.ts'
 
 const permissionColumns = ['permission', 'permission_read_at', 'permission_as_of']
 
@@ -19,7 +22,9 @@ const tables: readonly PersonTable[] = [
     emptied: ['error'],
     kept: {
       ref: 'the identifier that the platform was answered',
-      ...Object.fromEntries(permissionColumns.map((column) => [column, 'the proof of permission'])),
+      ...Object.fromEntries(
+        permissionColumns.map((column) => [column, 'the proof of permission, with the digest of the user']),
+      ),
     },
     impersonal: [
       'brand',
@@ -35,14 +40,9 @@ const tables: readonly PersonTable[] = [
     ].concat(['call', 'chunk']),
   },
   { table: 'permissions', impersonal: ['id', 'basis'] },
-  { table: 'requests', emptied: ['text'], impersonal: ['id', 'tracking'] },
+  { table: 'requests', emptied: ['text', 'tracking'], impersonal: ['id'] },
   { table: 'refusals', deleted: true },
   { table: 'device_sends', deleted: true },
-  {
-    table: 'calls',
-    emptied: ['answer', 'error'],
-    impersonal: ['id', 'provider', 'at', 'ms', 'messages', 'rule'],
-  },
 ]
 
 const pageMessages = 100
@@ -50,7 +50,7 @@ const pageMessages = 100
 /** @param more found by the identifiers of the messages */
 export const deliveryPersonPart = (more: readonly IdentifiedPart<string>[] = []): PersonPart => ({
   name: 'messages',
-  tables: [...tables, ...more.flatMap((each) => each.tables)],
+  tables: [...tables, ...callPersonPart.tables, ...more.flatMap((each) => each.tables)],
   async *read(database, { brand, userId }) {
     for (let before: string | undefined; ; ) {
       const found = await findByUser(database, brand, userId, {
@@ -62,7 +62,61 @@ export const deliveryPersonPart = (more: readonly IdentifiedPart<string>[] = [])
       before = found.at(-1)?.ref
     }
   },
+  erase: (database, person) => eraseAll(database, person, more),
 })
+
+/**
+ * The rows of the messages stay under digests of their keys: a repetition is not sent again. A message that a living process sends
+ * now is erased when it is settled.
+ */
+async function eraseAll(database: Database, person: ErasedPerson, more: readonly IdentifiedPart<string>[]) {
+  const sum = { erased: 0, waiting: 0 }
+  const end = firstUuidv7(person.at + 1)
+  for (let before = end; ; ) {
+    const found = await findByUser(database, person.brand, person.userId, { before, most: pageMessages })
+    const alive = await database.alive(found.filter(isInFlight).map(({ owner }) => owner))
+    const rows = found.filter((row) => !isInFlight(row) || !alive.has(row.owner))
+    sum.waiting += found.length - rows.length
+    if (rows.length > 0) sum.erased += await erasePage(database, person, rows, more)
+    const last = found.at(-1)
+    if (!last || found.length < pageMessages) return sum
+    before = last.ref
+  }
+}
+
+const isInFlight = ({ state }: MessageRow): boolean => state === 'in_flight'
+
+async function erasePage(
+  database: Database,
+  person: ErasedPerson,
+  rows: readonly MessageRow[],
+  more: readonly IdentifiedPart<string>[],
+): Promise<number> {
+  await eraseTexts(database, rows)
+  const keys = rows.map(({ brand, ref }) => [brand, ref])
+  const refusals = await database.read(op(selectCallsOf, keys))
+  const calls = [...rows, ...refusals].flatMap(({ call }) => call ?? [])
+  const erased = rows.map(({ ref, key, state, attempt }) => [
+    ref,
+    state,
+    attempt,
+    erasedKey(key, person.userDigest, person.digestOf(key)),
+    person.userDigest,
+  ])
+  const [changed] = await database.commit([
+    op(eraseMessages, erased),
+    op(eraseRefusals, keys),
+    op(eraseDeviceSends, keys),
+    ...callPersonPart.eraseOps(calls, person),
+    ...more.flatMap((each) =>
+      each.eraseOps(
+        rows.map(({ ref }) => ref),
+        person,
+      ),
+    ),
+  ])
+  return changed.length
+}
 
 async function readMessage(database: Database, row: MessageRow, more: readonly IdentifiedPart<string>[]) {
   const { request, start_at: _, length: __, permission_read_at: ___, permission_as_of: ____, ...message } = row
@@ -74,7 +128,7 @@ async function readMessage(database: Database, row: MessageRow, more: readonly I
     database.read(op(listDeviceSends, ids)),
     Promise.all(more.map(async (each) => [each.name, await each.read(database, [row.ref])])),
   ])
-  const calls = new Set([row.call, ...refusals.map(({ call }) => call)].filter((id) => id !== null))
+  const calls = [row, ...refusals].flatMap(({ call }) => call ?? [])
   return {
     ...message,
     request,
@@ -83,12 +137,7 @@ async function readMessage(database: Database, row: MessageRow, more: readonly I
     permission,
     refusals,
     devices,
-    calls: await database.read(
-      op(
-        findCall,
-        [...calls].map((id) => [id]),
-      ),
-    ),
+    calls: await callPersonPart.read(database, calls),
     ...Object.fromEntries(identified),
   }
 }

@@ -68,3 +68,17 @@ export const listRefusals = statement<Refusal>({
     select f.attempt, f.at, f.category, f.reason, f.error, f.rule, f.answer, f.call, f.uncertain
     from ${rows} r join refusals f on f.brand = r.brand and f.ref = r.ref order by f.attempt`,
 })
+
+/** Deletes all rows of these messages. */
+export const eraseRefusals = statement({
+  name: 'erase_refusals',
+  columns: { brand: 'text', ref: 'text' },
+  text: (rows) => `delete from refusals where (brand, ref) in (select r.brand, r.ref from ${rows} r)`,
+})
+
+/** The calls of the refusals of these messages. */
+export const selectCallsOf = statement<{ call: string | null }>({
+  name: 'calls_of_refusals',
+  columns: { brand: 'text', ref: 'text' },
+  text: (rows) => `select f.call from ${rows} r join refusals f on f.brand = r.brand and f.ref = r.ref`,
+})

@@ -1,6 +1,7 @@
 // Retention. If the platform repeats a message whose row was deleted, the message is sent again. So a row must be older than any
 // retry or replay when it is deleted: 90 days, as row 29 demands.
 
+import { forgetErasures } from '../../base/people/erasures.ts'
 import { firstUuidv7 } from '../../base/runtime/ids.ts'
 import type { Loop } from '../../base/runtime/loop.ts'
 import {
@@ -69,6 +70,7 @@ export function createStoreRetention(
     (_, before) => queue.forgetSettled(before),
     forgetMessages,
     forgetNotifications,
+    forgetErasures,
     ...more,
   ]
   const contents: readonly Forget[] = [

@@ -1,6 +1,7 @@
 // The send path, in the order of this file: receive → admit → claim → suppress → deliver → settle → answer.
 // A single send is a batch of one message. New messages of one turn of the event loop are claimed together.
 
+import type { ErasedPeople } from '../../base/people/erasures.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit, hasListeners } from '../../base/runtime/events.ts'
 import { gather } from '../../base/runtime/gather.ts'
@@ -9,11 +10,12 @@ import { sleep } from '../../base/runtime/sleep.ts'
 import { createTransientMap, type TransientMap } from '../../base/runtime/transient-map.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { Failed, Fatal } from '../../contract/outcome.ts'
-import { refuseFatal } from '../../contract/refusals.ts'
+import { refuseFailed, refuseFatal } from '../../contract/refusals.ts'
 import type { Message, Pause, Result, SendContext } from '../providers/provider.ts'
 import { type Admission, createAdmission, deliveredBefore } from './admission.ts'
 import { type ClaimMessages, createClaim } from './claim.ts'
 import type { Delivery, DeliveryContext } from './delivery.ts'
+import { withoutErased } from './erased-messages.ts'
 import type { Permission } from './permission.ts'
 import { createReports } from './reports.ts'
 import { type Settled, type SettledOps, settle } from './settle.ts'
@@ -26,6 +28,8 @@ export interface SendPathOptions {
   readonly checkMessage?: ((message: Message) => Promise<Checked>) | undefined
   /** Operations that are committed with each settle. */
   readonly settledOps?: SettledOps | undefined
+  /** Repetitions of their erased messages are not sent. */
+  readonly erased?: Pick<ErasedPeople, 'find'>
   /** Most messages in progress. Any further message is fatal, unless its brand has less than its share of them. */
   readonly inProgress: number
   /** A message that does not reach its provider within this time is fatal. */
@@ -98,9 +102,10 @@ class Path implements SendPath {
   readonly #neverAborted = new AbortController().signal
 
   constructor(options: SendPathOptions) {
-    const { database, delivery } = options
+    const { database, delivery, erased } = options
     this.#options = options
-    this.#claimMessages = createClaim({ database, transactional: delivery.transactional })
+    const claim = createClaim({ database, transactional: delivery.transactional })
+    this.#claimMessages = erased ? withoutErased(database, erased, claim) : claim
     this.#admission = createAdmission(database, delivery)
   }
 
@@ -211,6 +216,8 @@ class Path implements SendPath {
       if (claim?.is === 'delivered') {
         emit('message.repeated', { brand: message.brand, ref: claim.ref, category: 'successful' })
         this.#answer(work, deliveredBefore(claim.ref))
+      } else if (claim?.is === 'erased') {
+        this.#answer(work, { ...refuseFailed('erased'), ref: claim.ref })
       } else if (claim?.is === 'elsewhere') {
         work.waitUntil ??= startedAt + otherProcess.waitMs
         void this.#awaitOtherProcess(work, work.waitUntil)

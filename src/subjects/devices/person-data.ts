@@ -2,7 +2,9 @@
 
 import type { PersonPart } from '../../base/people/person-data.ts'
 import { op, statement } from '../../base/store/statement.ts'
-import { selectOwn } from './tables.ts'
+import { timestampOf } from '../../contract/timestamp.ts'
+import { eraseRemovals } from './removals/removals.ts'
+import { eraseLinks, eraseUnlinks, selectOwn } from './tables.ts'
 
 export const devicePersonPart: PersonPart = {
   name: 'devices',
@@ -20,6 +22,17 @@ export const devicePersonPart: PersonPart = {
     yield own
       .toSorted((a, b) => (a.device < b.device ? -1 : 1))
       .map((row) => ({ ...row, removals: removalsOf.get(row.device) ?? [] }))
+  },
+  async erase(database, { brand, userId, at }) {
+    const own = await database.read(op(selectOwn, [[brand, userId]]))
+    if (own.length === 0) return { erased: 0, waiting: 0 }
+    const rows = own.map(({ device }) => [brand, device, userId, timestampOf(at), at])
+    const [removals, links, unlinks] = await database.commit([
+      op(eraseRemovals, rows),
+      op(eraseLinks, rows),
+      op(eraseUnlinks, rows),
+    ])
+    return { erased: removals.length + links.length + unlinks.length, waiting: 0 }
   },
 }
 

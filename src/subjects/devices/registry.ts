@@ -1,6 +1,7 @@
 // Our own registry of devices, the same on both sides. It stores link and unlink events from all channels, and the send path
 // looks up devices in it. The rule of ownership is in ownership.ts, the SQL in tables.ts.
 
+import { type ErasedPeople, nobodyErased } from '../../base/people/erasures.ts'
 import type { Outbox } from '../../base/queue/outbox.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
@@ -83,6 +84,8 @@ export interface RegistryOptions {
   readonly now?: () => number
   /** Other processes change the registry too: a device is read once more before a message is sent to it. */
   readonly shared?: boolean
+  /** An event from before the erasure of its user is not stored. */
+  readonly erased?: Pick<ErasedPeople, 'find'>
   /** Its operations are committed with the events (outbox.ts). */
   readonly outbox?: Pick<Outbox<StampedEvent>, 'publishOps'> | undefined
   /** Most devices per user. Default: 200. */
@@ -102,7 +105,7 @@ export const devicesPerUser = 200
  * await registry.findDevices('1', ['1001'], { deadline, signal })
  */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { database, rememberMs, now = clock.now, shared = false, outbox } = options
+  const { database, rememberMs, now = clock.now, shared = false, outbox, erased = nobodyErased } = options
   const revocations = createRevocations({ now, ...(rememberMs !== undefined && { keptMs: rememberMs }) })
 
   async function write(events: readonly StampedEvent[], also: readonly Op[] = []): Promise<readonly Change[]> {
@@ -194,6 +197,11 @@ export function createRegistry(options: RegistryOptions): Registry {
     })
   }
 
+  function isErased({ brand, userId, at }: StampedEvent): boolean {
+    const person = erased.find(brand, userId)
+    return person !== undefined && at <= timestampOf(person.at)
+  }
+
   function unlink(devices: readonly Device[], why: string): readonly Op[] {
     return [...removeOps(devices, why, now()), ...(outbox?.publishOps(devices.map(removalEvent)) ?? [])]
   }
@@ -250,10 +258,12 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     async storeEvents(events, also = [], most = options.devicesPerUser ?? devicesPerUser) {
       const stamped = await stampAll(clampAll(events, now()))
-      const writes = outbox ? [...also, ...outbox.publishOps(stamped)] : also
-      const { changes, excess } = await writeWithLimits(stamped, writes, limitsOf(stamped, most))
+      const stored = stamped.filter((event) => !isErased(event))
+      const writes = outbox ? [...also, ...outbox.publishOps(stored)] : also
+      const { changes, excess } = await writeWithLimits(stored, writes, limitsOf(stored, most))
       await removeExcess(excess, most)
-      return changes
+      const changeOf = new Map(stored.map((event, i) => [event, changes[i] as Change]))
+      return stamped.map((event) => changeOf.get(event) ?? 'none')
     },
 
     list: (brand, userId) => database.read(op(selectOfUsers, [[brand, userId]])),

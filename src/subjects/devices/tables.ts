@@ -133,6 +133,30 @@ export const writeUnlinks = statement({
     `insert into device_unlinks (brand, device, user_id, at, seen_at) values (${values}) ${laterUnlink}`,
 })
 
+/** The rows of a user's devices from before the erasure, as a timestamp and in epoch milliseconds. */
+export const erasedDevice = { brand: 'text', device: 'text', user_id: 'text', before: 'text', at: 'bigint' } as const
+
+export const eraseLinks = statement<{ device: string }>({
+  name: 'erase_device_links',
+  columns: erasedDevice,
+  text: (rows) => `
+    delete from devices where (brand, device) in (
+      select d.brand, d.device from ${rows} r
+      join devices d on d.brand = r.brand and d.device = r.device and d.user_id = r.user_id and d.link_at <= r.before)
+    returning device`,
+})
+
+export const eraseUnlinks = statement<{ device: string }>({
+  name: 'erase_device_unlinks',
+  columns: erasedDevice,
+  text: (rows) => `
+    delete from device_unlinks where (brand, device, user_id) in (
+      select u.brand, u.device, u.user_id from ${rows} r
+      join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at <= r.at
+      where not exists (select 1 from devices d where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id))
+    returning device`,
+})
+
 /** Begins the reason of a removal that cannot be restored: newer devices have taken the place of the device. */
 export const replacedReason = 'replaced: '
 

@@ -2,7 +2,7 @@
 
 import type { PersonPart } from '../../base/people/person-data.ts'
 import { op, statement } from '../../base/store/statement.ts'
-import { markColumns, type Row } from './store.ts'
+import { eraseNotifications, markColumns, type Row } from './store.ts'
 
 const pageRows = 500
 
@@ -19,6 +19,9 @@ export const inboxPersonPart: PersonPart = {
       if (rows.length < pageRows) return
       after = rows.at(-1)?.seq as number
     }
+  },
+  async erase(database, { brand, userId, at }) {
+    return { erased: await eraseNotifications(database, brand, userId, at), waiting: 0 }
   },
 }
 

@@ -239,17 +239,40 @@ const selectChanges = statement<ChangedRow>({
 
 const deleteOfUser = statement<{ user_id: string }>({
   name: 'delete_inbox_of_user',
+  columns: { brand: 'text', user_id: 'text', at: 'bigint' },
+  route: 'user_id',
+  text: (rows) => `
+    delete from inbox where (brand, user_id, seq) in (
+      select i.brand, i.user_id, i.seq from ${rows} r join inbox i on i.brand = r.brand and i.user_id = r.user_id
+      where i.created_at <= r.at)
+    returning user_id`,
+})
+
+/** Deletes the last number of a user without notifications. A client that has a greater one is told to fetch the list. */
+const deleteUser = statement<{ user_id: string }>({
+  name: 'delete_inbox_user',
   columns: { brand: 'text', user_id: 'text' },
   route: 'user_id',
   text: (rows) => `
-    delete from inbox where (brand, user_id) in (select r.brand, r.user_id from ${rows} r) returning user_id`,
+    delete from inbox_users where (brand, user_id) in (select r.brand, r.user_id from ${rows} r)
+      and not exists (select 1 from inbox i where i.brand = inbox_users.brand and i.user_id = inbox_users.user_id)
+    returning user_id`,
 })
 
-/** Deletes all notifications of a user. @returns the number of notifications */
-export async function eraseNotifications(database: Database, brand: string, userId: string): Promise<number> {
+/** Deletes the notifications of a user up to this time (epoch ms). @returns the number of deleted rows */
+export async function eraseNotifications(
+  database: Database,
+  brand: string,
+  userId: string,
+  at: number,
+): Promise<number> {
   const user = [[brand, userId]]
-  const [gone] = await database.commit([op(deleteOfUser, user), op(touchUser, user)])
-  return gone.length
+  const [gone, users] = await database.commit([
+    op(deleteOfUser, [[brand, userId, at]]),
+    op(deleteUser, user),
+    op(touchUser, user),
+  ])
+  return gone.length + users.length
 }
 
 /** Changes nothing. While the brand is moved to another database, this is refused, and with it the commit. */

@@ -64,4 +64,12 @@ export const findCall = statement<Call>({
     select c.id, c.provider, c.at, c.ms, c.messages, c.rule, c.answer, c.error from ${rows} r join calls c on c.id = r.id order by c.at`,
 })
 
+/** Erases answer and error, which may quote a message. The other messages of a call have the evidence in rows of their own. */
+export const eraseCalls = statement({
+  name: 'erase_calls',
+  columns: { id: 'text' },
+  text: (rows) => `
+    update calls set answer = null, error = null from ${rows} r where calls.id = r.id`,
+})
+
 export const forgetCalls = forgetOld({ table: 'calls', key: 'id', age: 'id', unit: 'id', partitioned: true })

@@ -133,3 +133,13 @@ export const selectOfPerson = statement<Discrepancy>({
     select d.brand, d.run, d.n, d.field, d.user_id, d.direction, d.severity, d.crm_at, d.correction
     from ${rows} r join discrepancies d on d.user_id = r.user_id and d.brand = r.brand order by d.run, d.n`,
 })
+
+/** Replaces the user by a digest, in the runs from before this one. */
+export const eraseUserOf = statement<{ n: number }>({
+  name: 'erase_discrepancies',
+  columns: { brand: 'text', user_id: 'text', before: 'text', digest: 'text' },
+  text: (rows) => `
+    update discrepancies set user_id = r.digest from ${rows} r
+    where discrepancies.user_id = r.user_id and discrepancies.brand = r.brand and discrepancies.run < r.before
+    returning discrepancies.n as n`,
+})

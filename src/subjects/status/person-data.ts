@@ -2,7 +2,7 @@
 
 import type { IdentifiedPart } from '../../base/people/person-data.ts'
 import { op } from '../../base/store/statement.ts'
-import { selectMessages, selectStatuses } from './tables.ts'
+import { eraseStatusMessages, selectMessages, selectStatuses } from './tables.ts'
 
 export const statusPersonPart: IdentifiedPart<string> = {
   name: 'statuses',
@@ -25,4 +25,10 @@ export const statusPersonPart: IdentifiedPart<string> = {
       found.map(async ({ ref, meta }) => ({ ref, meta, statuses: await database.read(op(selectStatuses, [[ref]])) })),
     )
   },
+  eraseOps: (refs, { userDigest }) => [
+    op(
+      eraseStatusMessages,
+      refs.map((ref) => [ref, userDigest]),
+    ),
+  ],
 }

@@ -1,4 +1,4 @@
-// Retention of statuses, and the erasure of a user's meta.
+// Retention of statuses.
 
 import { firstUuidv7 } from '../../base/runtime/ids.ts'
 import type { Database } from '../../base/store/database.ts'
@@ -41,25 +41,4 @@ export async function forgetStatuses(database: Pick<Database, 'commit'>, before:
   const row = [firstUuidv7(before), batchRows]
   const [, messages] = await database.commit([op(deleteStatuses, [row]), op(deleteMessages, [row])])
   return messages.length + (await forgetBatches(database, before))
-}
-
-const eraseMeta = statement({
-  name: 'erase_status_meta',
-  columns: { brand: 'text', user_id: 'text', ref: 'text' },
-  text: (rows) => `
-    update status_messages set meta = null
-    where exists (
-      select 1 from ${rows} r
-      where r.ref = status_messages.ref and r.brand = status_messages.brand and r.user_id = status_messages.user_id)`,
-})
-
-/** Erases the meta of these messages of a user. Their statuses stay, and are returned without meta from then on. */
-export async function eraseStatusMeta(
-  database: Pick<Database, 'commit'>,
-  brand: string,
-  userId: string,
-  refs: readonly string[],
-): Promise<void> {
-  const rows = refs.map((ref) => [brand, userId, ref])
-  if (rows.length > 0) await database.commit([op(eraseMeta, rows)])
 }

@@ -69,6 +69,14 @@ export const selectMessages = statement<StatusMessage>({
     select m.ref, m.brand, m.channel, m.user_id, m.meta from ${rows} r join status_messages m on m.ref = r.ref`,
 })
 
+/** The statuses of these messages stay, and are returned without meta from then on. */
+export const eraseStatusMessages = statement({
+  name: 'erase_status_messages',
+  columns: { ref: 'text', user_id: 'text' },
+  text: (rows) => `
+    update status_messages set meta = null, user_id = r.user_id from ${rows} r where status_messages.ref = r.ref`,
+})
+
 export interface StatusOfMessage {
   readonly status: MessageStatus
   readonly at: Timestamp

@@ -1,14 +1,18 @@
-// A client of /admin/people of both sides: exports everything that they hold about one user.
+// A client of /admin/people of both sides: exports or erases everything that they hold about a user.
 
+import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
+import { sleep } from '../../base/runtime/sleep.ts'
+import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
 import { downloadTo } from './download-to.ts'
 import { CliError, exit } from './exit.ts'
+import { print } from './output.ts'
 import { type Addressed, calledSides, noSide, withAddress, withSide } from './running-side.ts'
 
 const scope = 'people'
 
 export function command(): Command {
-  return new Command().addCommand(exportCommand()).addHelpText('after', help)
+  return new Command().addCommand(exportCommand()).addCommand(eraseCommand()).addHelpText('after', help)
 }
 
 const help = `
@@ -16,6 +20,8 @@ Without --url, the commands call each side of the configuration. With --url, the
 
 Examples:
   bellwire person export --brand 1 --user 1001 --out 1001.json
+  bellwire person erase --brand 1 --user 1001
+  bellwire person erase --brand 1 --users erased-since-the-backup.txt
 `
 
 interface PersonOptions extends Addressed {
@@ -23,13 +29,12 @@ interface PersonOptions extends Addressed {
   readonly user: string
 }
 
-const withPerson = (command: Command): Command =>
-  withAddress(command, 'server', [scope])
-    .requiredOption('--brand <number>', 'the number of the brand')
-    .requiredOption('--user <user_id>', 'the id of the user')
+const withBrand = (command: Command): Command =>
+  withAddress(command, 'server', [scope]).requiredOption('--brand <number>', 'the number of the brand')
 
 function exportCommand(): Command {
-  return withPerson(new Command('export'))
+  return withBrand(new Command('export'))
+    .requiredOption('--user <user_id>', 'the id of the user')
     .description('write everything that is stored about a user as JSON')
     .option('--out <file>', 'write to this file instead of standard output')
     .action(async ({ brand, user, out, ...options }: PersonOptions & { readonly out?: string }) => {
@@ -48,4 +53,74 @@ function exportCommand(): Command {
         await write(Buffer.from(']\n'))
       })
     })
+}
+
+interface EraseOptions extends Addressed {
+  readonly brand: string
+  readonly user?: string
+  readonly users?: string
+  readonly wait: boolean
+}
+
+function eraseCommand(): Command {
+  return withBrand(new Command('erase'))
+    .description('erase everything that is stored about a user, and report what stays')
+    .option('--user <user_id>', 'the id of the user')
+    .option('--users <file>', 'erase all users of this file, which has one id per line: after a restore of a backup')
+    .option('--no-wait', 'do not wait for the end of the erasure')
+    .option('--json', 'print each report as one JSON object per line')
+    .addHelpText('after', eraseHelp)
+    .action(async ({ brand, user, users, wait, ...options }: EraseOptions) => {
+      const ids = await readUsers(user, users)
+      const sides = await calledSides(options)
+      if (sides.length === 0) throw new CliError(exit.usage, noSide)
+      for (const side of sides)
+        await withSide(
+          side,
+          options,
+          [scope],
+          async (client) => {
+            for (const user_id of ids) {
+              let erasure: Erasure = await client.call('POST /admin/people/erase', { body: { brand, user_id } })
+              while (wait && erasure.state === 'running') {
+                await sleep(pollMs)
+                erasure = await client.call('GET /admin/people/erasures/:id', { params: { id: erasure.id } })
+              }
+              print(options, erasure, phrase)
+            }
+          },
+          { interrupted: 'interrupted; an erasure that has begun goes on, and it is safe to repeat the command' },
+        )
+    })
+}
+
+const eraseHelp = `
+Erased data cannot be restored. Messages that wait are cancelled. Rows that prevent a second delivery stay under digests.
+The command waits until nothing is left. The side goes on if you interrupt the command, and after its own restart.
+`
+
+type Erasure = AnswerOf<SideName, 'GET /admin/people/erasures/:id'>
+
+const pollMs = 500
+
+async function readUsers(user: string | undefined, file: string | undefined): Promise<readonly string[]> {
+  if ((user === undefined) === (file === undefined)) throw new CliError(exit.usage, 'give either --user or --users')
+  if (user !== undefined) return [user]
+  const text = await readFile(file as string, 'utf8').catch((error: Error) => {
+    throw new CliError(exit.usage, `--users cannot be read: ${error.message}`)
+  })
+  const ids = text.split(/\r?\n/).filter((line) => line !== '')
+  if (ids.length === 0) throw new CliError(exit.usage, `--users ${file} is empty: write one user id per line`)
+  return ids
+}
+
+function phrase({ side, id, state, erased, waiting, kept }: Erasure): string {
+  if (state === 'running')
+    return `${side}: erasing${waiting > 0 ? `, ${waiting} rows are in use` : ''}: GET /admin/people/erasures/${id}`
+  const counts = Object.entries(erased).filter(([, rows]) => rows > 0)
+  const listed = counts.map(([name, rows]) => `${name} ${rows}`).join(', ') || 'nothing'
+  return [
+    `${side}: erased: ${listed}.`,
+    ...kept.map(({ column, as, why }) => `  stays: ${column}, ${as}: ${why}`),
+  ].join('\n')
 }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { metricsText } from '../../../src/base/runtime/metrics.ts'
 import { deviceLink } from '../../../src/contract/endpoints.ts'
+import { erase } from '../../support/erase.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post, witness } from '../../support/sides.ts'
 import { twoStores } from '../../support/two-stores.ts'
@@ -54,8 +55,7 @@ test('each message is in the database of its brand, and is found by number, id, 
   const { lanes, ...total } = (await get(`${url}/admin/summary`)).body
   assert.deepEqual(total, { waiting: 0, successful: 20, failed: 0 })
   assert.deepEqual(Object.keys(lanes).sort(), ['1/push', '2/push'])
-  const erased = await post(`${url}/admin/messages/erase`, { brand: '2', user_id: '1001' }, adminKey.key)
-  assert.equal(erased.body.messages, 10)
+  assert.equal((await erase(url, '1001', '2')).erased.items, 10)
   const metrics = await metricsText()
   assert.match(metrics, /bellwire_lane_depth\{lane="2\/push",state="successful"\} 10/)
   assert.match(metrics, /bellwire_store_bytes\{side="platform store 1",table="items"\}/)

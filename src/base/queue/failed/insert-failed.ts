@@ -1,6 +1,7 @@
 // Inserts items into Failed Actions without an attempt ("parking"). They are dismissed and replayed like all failed items.
 
 import { shortened } from '../../../contract/storable.ts'
+import type { ErasedPeople } from '../../people/erasures.ts'
 import type { Op, Value } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
 import { enqueueOps } from '../enqueue.ts'
@@ -44,7 +45,12 @@ const parkFailed = statement({
 })
 
 /** Operations that insert these items. No key may occur twice in one call. */
-export function insertFailedOps(lane: string, items: readonly NewFailedItem[], now: number): Op[] {
+export function insertFailedOps(
+  lane: string,
+  items: readonly NewFailedItem[],
+  now: number,
+  erased: Pick<ErasedPeople, 'find'>,
+): Op[] {
   if (items.length === 0) return []
   const settled: Value[][] = []
   const failed: Value[][] = []
@@ -53,6 +59,6 @@ export function insertFailedOps(lane: string, items: readonly NewFailedItem[], n
     settled.push([lane, key, settledState.failed, now, JSON.stringify(detail)])
     failed.push([lane, key, readUserId(key), reason, detail.error, detail.rule, now, failedState.pending])
   }
-  const [insert] = enqueueOps(lane, items, now)
+  const [insert] = enqueueOps(lane, items, now, erased)
   return [insert, op(parkSettled, settled), op(parkFailed, failed)]
 }

@@ -7,7 +7,7 @@ import { justAfter, type Timestamp } from '../../../contract/timestamp.ts'
 import type { Device } from '../device.ts'
 import { deviceId } from '../identity.ts'
 import type { DeviceRow } from '../tables.ts'
-import { unlinkRow, writeUnlinks } from '../tables.ts'
+import { erasedDevice, unlinkRow, writeUnlinks } from '../tables.ts'
 
 export const removalTables: Migration = {
   name: 'devices/2',
@@ -137,4 +137,14 @@ const updateRestored = statement({
     update device_removals set restored_at = r.now from ${rows} r
     where device_removals.brand = r.brand and device_removals.device = r.device
       and device_removals.user_id = r.user_id and device_removals.at = r.at`,
+})
+
+export const eraseRemovals = statement<{ device: string }>({
+  name: 'erase_device_removals',
+  columns: erasedDevice,
+  text: (rows) => `
+    delete from device_removals where (brand, device, user_id, at) in (
+      select m.brand, m.device, m.user_id, m.at from ${rows} r
+      join device_removals m on m.brand = r.brand and m.device = r.device and m.user_id = r.user_id and m.removed_at <= r.at)
+    returning device`,
 })

@@ -99,6 +99,18 @@ export async function upsertCrmUsers(
   return changed.length
 }
 
+/** Deletes a user whose attributes have not changed since this time. */
+export const eraseUser = statement<{ user_id: string }>({
+  name: 'erase_crm_user',
+  columns: { brand: 'text', user_id: 'text', at: 'bigint' },
+  route: 'user_id',
+  text: (rows) => `
+    delete from crm_users where (brand, user_id) in (
+      select u.brand, u.user_id from ${rows} r join crm_users u on u.brand = r.brand and u.user_id = r.user_id
+      where ${fields.map((field) => `coalesce(u.${field}_at, 0) <= r.at`).join(' and ')})
+    returning user_id`,
+})
+
 type UserRow = Record<`${Field}_at` | Field, number | null>
 
 const readUser = statement<UserRow>({

@@ -1,0 +1,134 @@
+// POST /admin/people/erase of both sides: a job that leaves nothing of a user but digests.
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import { configOf } from '../../src/base/store/postgres-address.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { erase } from '../support/erase.ts'
+import { element, get, post } from '../support/sides.ts'
+import { other, person, plantOperator, plantPlatform } from './planted.ts'
+
+/** Everything in the store: of SQLite the bytes of all its files, of PostgreSQL the rows of all tables. The side has stopped. */
+async function contentsOf(store: string): Promise<readonly { readonly name: string; readonly text: string }[]> {
+  if (store.startsWith('sqlite:')) {
+    const folder = dirname(store.slice('sqlite:'.length))
+    return readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'latin1') }))
+  }
+  const config = configOf(store)
+  const client = new pg.Client(config)
+  await client.connect()
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')`,
+  )
+  const contents = []
+  for (const { name } of tables) {
+    const { rows } = await client.query<{ text: string }>(`select t::text as text from ${name} t`)
+    contents.push({ name, text: rows.map(({ text }) => text).join('\n') })
+  }
+  await client.end()
+  return contents
+}
+
+async function assertGone(store: string): Promise<void> {
+  const contents = await contentsOf(store)
+  for (const mark of [person.userId, person.text, person.token])
+    for (const { name, text } of contents) {
+      const at = text.indexOf(mark)
+      assert.equal(at, -1, `${name} has ${mark}: …${text.slice(Math.max(0, at - 100), at + 100)}…`)
+    }
+  for (const mark of [other.userId, other.text, other.token])
+    assert.ok(
+      contents.some(({ text }) => text.includes(mark)),
+      `${mark} is still there`,
+    )
+}
+
+/** The export of the other user, without the export itself. */
+const exportOther = async (url: string) => {
+  const {
+    exported_at: _,
+    audit: __,
+    crm_audit: ___,
+    ...exported
+  } = (await get(`${url}/admin/people/1/${other.userId}`)).body
+  return exported
+}
+
+onEachEngine('an operator erases a user everywhere, and keeps all data of others', async (t, store) => {
+  const { url, stop, repeat } = await plantOperator(t, store)
+  const before = await exportOther(url)
+  const first = (await repeat()).body
+  const report = await erase(url, person.userId)
+  assert.deepEqual(await exportOther(url), before)
+  assert.ok(
+    report.erased.messages === 4 && report.erased.inbox === 2 && report.erased.devices > 2,
+    JSON.stringify(report),
+  )
+  assert.ok(report.erased.items > 0, 'links that waited to be published')
+  assert.ok(
+    report.kept.some(({ column, as }: { column: string; as: string }) => column === 'messages.key' && as === 'digest'),
+  )
+  const { messages, inbox, devices, items } = (await get(`${url}/admin/people/1/${person.userId}`)).body
+  assert.deepEqual({ messages, inbox, devices, items }, { messages: [], inbox: [], devices: [], items: [] })
+  // The messages of a user are still found by identifier, without their contents.
+  const kept = (await get(`${url}/admin/messages/${first.successful[0].push_id}`)).body
+  assert.ok(kept.user_id.startsWith('erased:') && kept.request.trim() === '', JSON.stringify(kept))
+
+  // A repetition from before the erasure is answered as before, and brings nothing back.
+  assert.deepEqual((await repeat()).body, first)
+  // The questions of this test are in the audit trail.
+  await erase(url, person.userId)
+  await stop()
+  await assertGone(store)
+})
+
+onEachEngine('a platform erases a user everywhere, and keeps all data of others', async (t, store) => {
+  const { url, stop, enqueue, messagesOf, report: reportStatus } = await plantPlatform(t, store)
+  const status = { channel: 'push', status: 'sent', timestamp: '2026-01-01T10:00:00Z' }
+  const meta = { activity: { id: 1, brand_id: 1, user_id: person.userId } }
+  const { ref } = (await messagesOf(person)).find((each: { ref?: string }) => each.ref !== undefined)
+  await reportStatus({ ...status, push_id: ref, meta })
+  const before = await exportOther(url)
+  const report = await erase(url, person.userId)
+  // A call is shared, and a message that waits has more attempts.
+  const comparable = ({ items, ...rest }: { items: { category: string; calls: unknown }[] }) => ({
+    ...rest,
+    items: items.filter(({ category }) => category !== 'waiting').map(({ calls: _, ...item }) => item),
+  })
+  assert.deepEqual(comparable(await exportOther(url)), comparable(before))
+  assert.deepEqual([report.erased.items, report.erased.attributes, report.waiting], [3, 1, 0], JSON.stringify(report))
+  assert.deepEqual(await messagesOf(person), [])
+  assert.equal((await get(`${url}/admin/failed?user=${person.userId}`)).body.items.length, 0)
+
+  // Records and statuses from before the erasure bring nothing back.
+  const repeated = await enqueue([1, 2, 3].map((id) => element({ id, user_id: person.userId }, { title: person.text })))
+  assert.deepEqual([repeated.body.new ?? repeated.body, repeated.status].at(-1), 200)
+  assert.deepEqual(await messagesOf(person), [])
+  await reportStatus({ ...status, status: 'delivered', push_id: ref, meta })
+  const found = (await get(`${url}/admin/messages?ref=${encodeURIComponent(ref)}`)).body.messages
+  assert.ok(found.some((each: { user_id: string; erased?: true }) => each.user_id.startsWith('erased:') && each.erased))
+  // The questions of this test are in the audit trail.
+  await erase(url, person.userId)
+  await stop()
+  await assertGone(store)
+})
+
+onEachEngine('a user who returns after the erasure has new data', async (t, store) => {
+  const { url, link, push } = await plantOperator(t, store)
+  await erase(url, person.userId)
+  const late = { brand: 1, user_id: person.userId, timestamp: '2026-01-01T10:00:00Z' }
+  const tokens = [{ token: 'late-token-of-mary', provider: 'firebase', channel: 'android' }]
+  await post(`${url}/admin/devices/link`, { ...late, tokens }, 'the-key-of-the-backend')
+  const devices = async () => (await get(`${url}/admin/devices?brand=1&user_id=${person.userId}`)).body.devices
+  assert.deepEqual(await devices(), [], 'the link is from before the erasure')
+  await link(url, person, ['new-token-of-mary'])
+  assert.equal((await devices()).length, 1)
+  const sent = await push(element({ id: 99, user_id: person.userId }, { title: 'Welcome back' }))
+  assert.equal(sent.status, 200)
+  const exported = (await get(`${url}/admin/people/1/${person.userId}`)).body
+  assert.equal(exported.messages.length, 1)
+  const again = await erase(url, person.userId)
+  assert.ok(again.erased.messages === 1 && again.erased.devices > 0, JSON.stringify(again))
+})
