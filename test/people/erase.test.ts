@@ -4,11 +4,14 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
+import { requestErasure } from '../../src/base/people/erasures.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 import { configOf } from '../../src/base/store/postgres-address.ts'
-import { onEachEngine } from '../support/engines.ts'
-import { erase } from '../support/erase.ts'
-import { element, get, post } from '../support/sides.ts'
-import { other, person, plantOperator, plantPlatform } from './planted.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
+import { erase, reportOf } from '../support/erase.ts'
+import { element, get, post, startOperator } from '../support/sides.ts'
+import { away, other, person, plantOperator, plantPlatform } from './planted.ts'
 
 /** Everything in the store: of SQLite the bytes of all its files, of PostgreSQL the rows of all tables. The side has stopped. */
 async function contentsOf(store: string): Promise<readonly { readonly name: string; readonly text: string }[]> {
@@ -131,4 +134,16 @@ onEachEngine('a user who returns after the erasure has new data', async (t, stor
   assert.equal(exported.messages.length, 1)
   const again = await erase(url, person.userId)
   assert.ok(again.erased.messages === 1 && again.erased.devices > 0, JSON.stringify(again))
+})
+
+onSqlite('an erasure goes on after a restart, and the eraser of the next process ends it', async (t, store) => {
+  const first = await plantOperator(t, store)
+  await first.stop()
+  const database = await openDatabase(store, { migrations: operatorMigrations })
+  const id = await requestErasure(database, person, 'a process that was killed')
+  await database.close()
+  const { url } = await startOperator(t, { store, publish: [{ brand: '1', publisher: away }] })
+  const { erased } = await reportOf(url, id)
+  assert.equal(erased.messages, 4)
+  assert.ok(erased.items > 0)
 })

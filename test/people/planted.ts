@@ -26,7 +26,7 @@ const link = (url: string, { userId }: Of, tokens: readonly string[], what = 'li
   )
 
 /** The publisher of links is away, so an event of each device waits. */
-const away: NonNullable<OperatorOptions['publish']>[number]['publisher'] = {
+export const away: NonNullable<OperatorOptions['publish']>[number]['publisher'] = {
   name: 'away',
   max: 10,
   concurrency: 1,

@@ -2,16 +2,19 @@
 // plans for one row and for several rows, so the tests run both.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
+import { person, plantOperator, plantPlatform } from '../people/planted.ts'
 import { add, openStatuses, readAll, sent } from '../status/open-statuses.ts'
 import { onSqlite } from '../support/engines.ts'
-import { adminKey, element, get, post, startOperator, startPlatform, witness } from '../support/sides.ts'
+import { erase } from '../support/erase.ts'
+import { adminKey, element, get, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const large =
-  'messages|requests|refusals|calls|device_sends|items|waiting|settled|failed|attempts|identifiers|inbox|devices|device_unlinks|statuses|status_messages'
+  'messages|requests|refusals|calls|device_sends|items|waiting|settled|failed|attempts|identifiers|inbox|devices|device_unlinks|device_removals|statuses|status_messages|reported_statuses|discrepancies|crm_users'
 
 /** Watches every statement that is prepared. @returns a function that lists the plans that scan a large table or index it on the fly */
 function watchPlans(t: TestContext): () => readonly string[] {
@@ -94,6 +97,24 @@ onSqlite('a poll of statuses reads no large table whole, for one brand or for se
   // This index has the statuses without a number only.
   assert.deepEqual(
     scans().filter((scan) => !scan.includes('statuses_without_number')),
+    [],
+  )
+})
+
+test('export and erasure of a person read no large table whole', async (t) => {
+  const scans = watchPlans(t)
+  for (const { url } of [
+    await plantOperator(t, 'sqlite::memory:'),
+    await plantPlatform(t, `sqlite:${join(await temporary(t), 'platform.db')}`),
+  ]) {
+    assert.equal((await get(`${url}/admin/people/1/${person.userId}`)).status, 200)
+    await erase(url, person.userId)
+    // Once more, with the erased users in memory.
+    await erase(url, person.userId)
+  }
+  // This statement has a column `items`, and reads its input rows.
+  assert.deepEqual(
+    scans().filter((scan) => !scan.includes('update cancellations set cancelled')),
     [],
   )
 })
