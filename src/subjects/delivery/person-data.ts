@@ -40,6 +40,11 @@ const tables: readonly PersonTable[] = [
     ].concat(['call', 'chunk']),
   },
   { table: 'permissions', impersonal: ['id', 'basis'] },
+  {
+    table: 'revoked_tokens',
+    kept: { digest: 'a revoked token is refused until the longest token has ended' },
+    impersonal: ['brand', 'before'],
+  },
   { table: 'requests', emptied: ['text', 'tracking'], impersonal: ['id'] },
   { table: 'refusals', deleted: true },
   { table: 'device_sends', deleted: true },
