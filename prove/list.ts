@@ -3,6 +3,7 @@ import { brands } from './proofs/brands.ts'
 import { deviceLinks } from './proofs/device-links.ts'
 import { diskFullProofs } from './proofs/disk-full.ts'
 import { division } from './proofs/division.ts'
+import { eraseProofs } from './proofs/erase.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
 import { handOver } from './proofs/hand-over.ts'
@@ -40,6 +41,7 @@ export const proofs: readonly Proof[] = [
   storm,
   resend,
   brands,
+  ...eraseProofs,
   wrongCredential,
   neighbours,
   strangers,

@@ -16,6 +16,8 @@ export interface OperatorPlan {
   readonly keys?: Readonly<Record<string, string>>
   /** Pushes are sent to devices, each message in its own call. Default: in batches. */
   readonly devices?: boolean
+  /** Keeps the devices of users, and a status of each message. */
+  readonly people?: boolean
 }
 
 export interface PlatformPlan {

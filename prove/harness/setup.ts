@@ -1,5 +1,6 @@
 // The processes of a proof: a witness, operators and a platform. Their stores and ports stay the same after restarts.
 
+import { openSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../test/support/free-port.ts'
 import { type OperatorPlan, type PlatformPlan, planVariable, witnessVariable } from '../plans.ts'
@@ -15,6 +16,8 @@ export interface SetupOptions {
   readonly platforms?: number
   readonly operator?: Omit<OperatorPlan, 'store' | 'port'>
   readonly lane?: PlatformPlan['lane']
+  /** A file for the output of operators and platforms. Default: their stdout is inherited. */
+  readonly log?: string
 }
 
 export interface ProofSetup {
@@ -37,9 +40,11 @@ export async function createSetup(options: SetupOptions): Promise<ProofSetup> {
   const operatorUrls = urls.slice(0, operators)
   const platformUrls = urls.slice(operators)
 
+  const output = options.log === undefined ? undefined : openSync(options.log, 'a')
   const start = (program: string, plan: object, strike: Strike | undefined): Process =>
     startProcess(new URL(`../processes/${program}.ts`, import.meta.url), {
       preload: new URL(`../processes/${program}-strikes.ts`, import.meta.url),
+      ...(output !== undefined && { output }),
       env: {
         [planVariable]: JSON.stringify(plan),
         [witnessVariable]: String(witnessPort),

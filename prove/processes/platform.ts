@@ -11,7 +11,7 @@ type CreateProvider = ReturnType<typeof operatorApi>
 const plan = readPlan<PlatformPlan>()
 const platform = createPlatform({
   store: plan.store,
-  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes'] }],
+  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes', 'people'] }],
   lanes: Object.keys(apiKeys).flatMap((brand) =>
     (['push', 'site'] as const).map((channel) => ({
       mode: 'batch' as const,

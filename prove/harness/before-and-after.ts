@@ -1,0 +1,98 @@
+// The rows of a store at two times, and the bytes of its files: for proofs that something is gone, and that nothing else changed.
+
+import { copyFileSync, createReadStream, mkdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { configOf } from '../../src/base/store/postgres-address.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** The same tables at two times. `before` and `after` are the schemas of a query. */
+export interface BeforeAndAfter {
+  readonly tables: readonly string[]
+  query(text: string): AsyncIterable<Row>
+  close(): Promise<void>
+}
+
+/** Copies the rows of a store that no process has open. Call the returned function when the store is closed again. */
+export function copyRows(store: string): Promise<() => Promise<BeforeAndAfter>> {
+  return store.startsWith('sqlite:') ? copySqlite(store.slice('sqlite:'.length)) : copyPostgres(store)
+}
+
+async function copySqlite(file: string) {
+  const copy = join(dirname(file), 'before', basename(file))
+  mkdirSync(dirname(copy), { recursive: true })
+  copyFileSync(file, copy)
+  return async (): Promise<BeforeAndAfter> => {
+    const db = new DatabaseSync(':memory:')
+    db.exec(`attach '${copy}' as before; attach '${file}' as after`)
+    const tables = db.prepare(`select name from after.sqlite_schema where type = 'table'`).all()
+    return {
+      tables: tables.map(({ name }) => String(name)),
+      async *query(text) {
+        yield* db.prepare(text).iterate()
+      },
+      close: async () => db.close(),
+    }
+  }
+}
+
+async function copyPostgres(store: string) {
+  const { schema = 'public', ...config } = configOf(store)
+  const before = `${schema}_before`
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client(config)
+    await client.connect()
+    return client
+  }
+  const copying = await connect()
+  const { rows } = await copying.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+     where c.relnamespace = '${schema}'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
+  )
+  const tables = rows.map(({ name }) => name)
+  await copying.query(`create schema ${before}`)
+  for (const table of tables) await copying.query(`create table ${before}.${table} as table ${schema}.${table}`)
+  await copying.end()
+  return async (): Promise<BeforeAndAfter> => {
+    const client = await connect()
+    const named = (text: string): string => text.replaceAll('after.', `${schema}.`).replaceAll('before.', `${before}.`)
+    return {
+      tables,
+      async *query(text) {
+        await client.query(`begin; declare found cursor for ${named(text)}`)
+        for (;;) {
+          const page = await client.query<Row>('fetch 2000 from found')
+          yield* page.rows
+          if (page.rows.length === 0) break
+        }
+        await client.query('rollback')
+      },
+      async close() {
+        await client.query(`rollback; drop schema ${before} cascade`)
+        await client.end()
+      },
+    }
+  }
+}
+
+/** Writes a SQLite file anew, without the free space of its pages. No process has it open. */
+export function vacuum(file: string): void {
+  const db = new DatabaseSync(file)
+  db.exec('vacuum')
+  db.close()
+}
+
+/** Longer than each searched text. */
+const overlap = 256
+
+/** Calls `found` with each match in the bytes of a file. A match may be reported twice. */
+export async function searchFile(file: string, pattern: RegExp, found: (match: RegExpExecArray) => void) {
+  let rest = ''
+  for await (const chunk of createReadStream(file, { highWaterMark: 4_000_000, encoding: 'latin1' })) {
+    const text = rest + chunk
+    for (const match of text.matchAll(pattern)) found(match)
+    rest = text.slice(-overlap)
+  }
+}
