@@ -75,7 +75,16 @@ test('by keyboard, search leads from the overview to why a message of user 1001 
   await page.waitForSelector('.line')
   assert.match(await page.innerText('.note'), /The other side refused this message\. gone/)
   assert.deepEqual(await faultsOf(page), [], 'message')
-  for (const path of ['/lane?name=1/site', '/lanes/change?lane=1/site', '/lanes/cancel?lane=1/site&activity=8']) {
+  for (const path of [
+    '/lane?name=1/site',
+    '/lanes/change?lane=1/site',
+    '/lanes/cancel?lane=1/site&activity=8',
+    '/push',
+    '/devices?brand=1&user=1001',
+    '/person?brand=1&user=h1',
+    '/conversions',
+    '/reconciliation',
+  ]) {
     await page.goto(`${platform}/console${path}`)
     assert.deepEqual(await faultsOf(page), [], path)
   }

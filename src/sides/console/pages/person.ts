@@ -115,6 +115,6 @@ export const exportPage: Page = {
     return html`!${crumb(visit.link('/person', { brand, user }), 'Person')}<h1>Export of a person</h1>
 <p class="lead">Everything that this ${visit.side} holds about user <bdi>${user}</bdi> of brand ${brand}. To a file: <code>${command}</code></p>
 !${table('Data by kind', ['Kind', '#Entries'], rows)}
-!${text.length > mostShown ? html`<p class="lead">${phraseCount(text.length, 'character')}: too long to be shown here.</p>` : html`<h2>As JSON</h2><pre>${text}</pre>`}`
+!${text.length > mostShown ? html`<p class="lead">${phraseCount(text.length, 'character')}: too long to be shown here.</p>` : html`<h2>As JSON</h2><pre tabindex="0" role="region" aria-label="The export as JSON">${text}</pre>`}`
   },
 }
