@@ -25,6 +25,7 @@ test('a person is shown with attributes and their times, with messages, and with
   const exporting = await signedIn(url, adminKey.key)
   const held = await exporting.look('/console/person/export?brand=1&user=mara')
   assert.match(held.text, /devices 2.*"user_id": "mara"/)
+  assert.doesNotMatch(held.html, /the-long-token|a{20}/, 'a token is not shown in full')
   assert.match(held.html, /<pre tabindex="0"/, 'the keyboard scrolls the text')
 })
 

@@ -213,4 +213,4 @@ function jsonOf(answer: object, steps: readonly Step[]): string {
 const secretMember =
   /("(?:\w*(?:token|secret|password|authorization|api_?key)\w*|auth|p256dh|endpoint)"\s*:\s*)("(?:[^"\\]|\\.)*"|\[[^\]]*\])/gi
 
-const hideSecrets = (text: string): string => text.replace(secretMember, '$1"[hidden]"')
+export const hideSecrets = (text: string): string => text.replace(secretMember, '$1"[hidden]"')

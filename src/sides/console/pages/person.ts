@@ -5,6 +5,7 @@ import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import { crumb, empty, facts, type Html, html, input, moment, table } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
+import { hideSecrets } from './message.ts'
 import { messageTable } from './messages.ts'
 
 type Attributes = AnswerOf<'platform', 'GET /admin/attributes/:brand/:user'>['attributes']
@@ -93,6 +94,9 @@ function permissionOf({ decided, fields, exempt, source, read_at: readAt, as_of:
   ])
 }
 
+/** A token allows sending to the device: only the file of the command has it. A text may be JSON itself, such as a request. */
+const hideInTexts = (_name: string, value: unknown): unknown => (typeof value === 'string' ? hideSecrets(value) : value)
+
 /** More is downloaded with the command. */
 const mostShown = 256 * 1024
 
@@ -110,10 +114,10 @@ export const exportPage: Page = {
         ([name, all]) =>
           html`<tr><th scope="row">${name.replaceAll('_', ' ')}</th><td class="number">${String(all.length)}</td></tr>`,
       )
-    const text = JSON.stringify(held, null, 2)
+    const text = hideSecrets(JSON.stringify(held, hideInTexts, 2))
     const command = `bellwire person export --brand ${brand} --user ${user}`
     return html`!${crumb(visit.link('/person', { brand, user }), 'Person')}<h1>Export of a person</h1>
-<p class="lead">Everything that this ${visit.side} holds about user <bdi>${user}</bdi> of brand ${brand}. To a file: <code>${command}</code></p>
+<p class="lead">Everything that this ${visit.side} holds about user <bdi>${user}</bdi> of brand ${brand}. Tokens are hidden here. To a file with all data: <code>${command}</code></p>
 !${table('Data by kind', ['Kind', '#Entries'], rows)}
 !${text.length > mostShown ? html`<p class="lead">${phraseCount(text.length, 'character')}: too long to be shown here.</p>` : html`<h2>As JSON</h2><pre tabindex="0" role="region" aria-label="The export as JSON">${text}</pre>`}`
   },
