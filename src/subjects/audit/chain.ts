@@ -12,7 +12,7 @@ export interface AuditContent {
   readonly by: string
   readonly address: string | null
   readonly brand: string | null
-  /** The digest of the user id. The id itself is not part of the chain, so that it can be erased. */
+  /** The digest of salt and user id. These two are not part of the chain, so that they can be erased. */
   readonly user_digest: string | null
   /** A JSON object. */
   readonly details: string | null
@@ -22,6 +22,7 @@ export interface AuditContent {
 export interface AuditRow extends AuditContent {
   readonly serial: number
   readonly user_id: string | null
+  readonly user_salt: string | null
   readonly digest: string
 }
 
@@ -59,9 +60,9 @@ const storeMember = ',"store":"'
  * @example '{"serial":7,"at":"…","act":"lanes.pause","by":"office","digest":"…","store":"0"}'
  */
 export function lineOf(row: AuditRow, store: string): string {
-  const { serial, digest, user_id: user } = row
+  const { serial, digest, user_id: user, user_salt: salt } = row
   const members = contentOf(row).slice(0, -1)
-  const id = user === null ? '' : `,"user":${JSON.stringify(user)}`
+  const id = user === null ? '' : `,"user_salt":"${salt}","user":${JSON.stringify(user)}`
   return `${start}${serial},${members}${digestMember}${digest}"${id}${storeMember}${store}"}`
 }
 
@@ -100,7 +101,7 @@ interface Chain {
 }
 
 const mostProblems = 100
-const user = /,"user":"(?:[^"\\]|\\.)*"$/
+const user = /,"user_salt":"([\w-]*)","user":("(?:[^"\\]|\\.)*")$/
 
 /**
  * Checks the lines of an export, which has the entries of each store in the order of their serials.
@@ -162,10 +163,10 @@ export function createChainCheck(expected: readonly string[] = []) {
 
   /** The id of the user is not in the chain, but its digest is. */
   function checkUser(end: string, text: string, store: string, serial: number): void {
-    const [member] = user.exec(end) ?? []
-    if (member === undefined) return
-    const id = JSON.parse(member.slice(',"user":'.length)) as string
-    if (!text.includes(`"user_digest":"${sha256(id)}"`)) report(store, 'the user id was changed', serial)
+    const [, salt = '', id] = user.exec(end) ?? []
+    if (id === undefined) return
+    if (!text.includes(`"user_digest":"${sha256(salt + (JSON.parse(id) as string))}"`))
+      report(store, 'the user id was changed', serial)
   }
 
   function checkFirst({ store, first, firstText, firstDigest, forgotten }: Chain): void {

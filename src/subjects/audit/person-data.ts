@@ -2,7 +2,7 @@
 
 import type { PersonPart } from '../../base/people/person-data.ts'
 import { op } from '../../base/store/statement.ts'
-import { lineOf, sha256 } from './chain.ts'
+import { lineOf } from './chain.ts'
 import { eraseUser, listAudit } from './table.ts'
 
 const pageRows = 500
@@ -12,9 +12,9 @@ export const auditPersonPart: PersonPart = {
   tables: [
     {
       table: 'audit',
-      emptied: ['user_id'],
+      emptied: ['user_id', 'user_salt'],
       kept: {
-        user_digest: 'a part of the chain of digests',
+        user_digest: 'a part of the chain of digests; without its salt, nobody can guess the user',
         details: 'a part of the chain: the decisions about the person, which the operator must be able to prove',
       },
       impersonal: ['serial', 'at', 'act', 'by', 'address', 'brand', 'digest'],
@@ -31,7 +31,7 @@ export const auditPersonPart: PersonPart = {
     }
   },
   async erase(database, { brand, userId, at }) {
-    const [changed] = await database.commit([op(eraseUser, [[brand, userId, sha256(userId), at]])])
+    const [changed] = await database.commit([op(eraseUser, [[brand, userId, at]])])
     return { erased: changed.length, waiting: 0 }
   },
 }

@@ -1,6 +1,7 @@
 // The table `audit`: who did or saw what, when and from where. Rows are only inserted, in the commit of the act. Retention deletes
 // the oldest, and the erasure of a person the user ids. The order of a commit decides the chain of digests (chain.ts), so the database computes them.
 
+import { randomBytes } from 'node:crypto'
 import { clock } from '../../base/runtime/clock.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
@@ -13,9 +14,9 @@ export const auditMigrations: readonly Migration[] = [
     statements: ({ engine, key }) => [
       `create table audit (
         serial ${engine === 'sqlite' ? 'integer' : 'bigint'} primary key, at bigint not null, act text not null, by text not null,
-        address text, brand text, user_id text, user_digest ${key}, details text, digest ${key} not null
+        address text, brand text, user_id text, user_salt text, user_digest text, details text, digest ${key} not null
       )`,
-      'create index audit_by_user on audit (user_digest, serial) where user_digest is not null',
+      'create index audit_by_user on audit (user_id, serial) where user_id is not null',
       ...(engine === 'sqlite'
         ? []
         : [
@@ -66,6 +67,7 @@ const insertAudit = statement({
     address: 'text',
     brand: 'text',
     user_id: 'text',
+    user_salt: 'text',
     user_digest: 'text',
     details: 'text',
     content: 'text',
@@ -80,8 +82,8 @@ const insertAudit = statement({
       union all
       select n.serial, sha256_hex(c.digest || '{"serial":' || n.serial || ',' || n.content)
       from chained c join numbered n on n.serial = c.serial + 1)
-    insert into audit (serial, at, act, by, address, brand, user_id, user_digest, details, digest)
-    select n.serial, n.at, n.act, n.by, n.address, n.brand, n.user_id, n.user_digest, n.details, c.digest
+    insert into audit (serial, at, act, by, address, brand, user_id, user_salt, user_digest, details, digest)
+    select n.serial, n.at, n.act, n.by, n.address, n.brand, n.user_id, n.user_salt, n.user_digest, n.details, c.digest
     from chained c join numbered n on n.serial = c.serial`,
 })
 
@@ -91,28 +93,30 @@ export function auditOps(entries: readonly NewAuditEntry[]): readonly Op[] {
   const rows = entries.map(({ act, by, address = null, brand = null, user = null, ...rest }) => {
     const text = JSON.stringify(rest)
     const details = text === '{}' ? null : text
-    const user_digest = user === null ? null : sha256(user)
+    const salt = user === null ? null : randomBytes(16).toString('base64url')
+    const user_digest = user === null ? null : sha256(salt + user)
     const content = contentOf({ at, act, by, address, brand, user_digest, details })
-    return [at, act, by, address, brand, user, user_digest, details, content]
+    return [at, act, by, address, brand, user, salt, user_digest, details, content]
   })
   return [op(lockAudit, [[]]), op(insertAudit, rows)]
 }
 
 /**
- * Forgets the user of the entries up to this time (epoch ms), also of those that name no brand. The chain has the digest of the
- * user.
+ * Forgets the user of the entries up to this time (epoch ms), also of those that name no brand. The chain keeps the digest of the
+ * user, of which nobody can guess the user without the salt.
  */
 export const eraseUser = statement<{ serial: number }>({
   name: 'erase_audit_user',
-  columns: { brand: 'text', user_id: 'text', user_digest: 'text', at: 'bigint' },
+  columns: { brand: 'text', user_id: 'text', at: 'bigint' },
   text: (rows) => `
-    update audit set user_id = null from ${rows} r
-    where audit.user_digest = r.user_digest and audit.user_id = r.user_id and audit.at <= r.at
+    update audit set user_id = null, user_salt = null from ${rows} r
+    where audit.user_id = r.user_id and audit.at <= r.at
       and (audit.brand = r.brand or audit.brand is null)
     returning audit.serial as serial`,
 })
 
-const columns = 'a.serial, a.at, a.act, a.by, a.address, a.brand, a.user_id, a.user_digest, a.details, a.digest'
+const columns =
+  'a.serial, a.at, a.act, a.by, a.address, a.brand, a.user_id, a.user_salt, a.user_digest, a.details, a.digest'
 
 /** A filter of entries. */
 export interface AuditFilter {
@@ -147,9 +151,9 @@ const selectBefore = statement<AuditRow>({
 
 const selectOfUser = statement<AuditRow>({
   name: 'list_audit_of_user',
-  columns: { ...filterColumns, user_digest: 'text' },
+  columns: { ...filterColumns, user_id: 'text' },
   text: (rows) => `
-    select ${columns} from ${rows} r join audit a on a.user_digest = r.user_digest and a.serial < r.serial and ${isMatching}
+    select ${columns} from ${rows} r join audit a on a.user_id = r.user_id and a.serial < r.serial and ${isMatching}
     order by a.serial desc limit (select r.most from ${rows} r)`,
 })
 
@@ -161,7 +165,7 @@ export function listAudit(
   limit: number,
 ): Promise<readonly AuditRow[]> {
   const row = [act ?? null, by ?? null, brand ?? null, since ?? null, until ?? null, before, limit]
-  return database.read(user === undefined ? op(selectBefore, [row]) : op(selectOfUser, [[...row, sha256(user)]]))
+  return database.read(user === undefined ? op(selectBefore, [row]) : op(selectOfUser, [[...row, user]]))
 }
 
 const selectAfter = statement<AuditRow>({

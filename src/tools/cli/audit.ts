@@ -74,7 +74,7 @@ function phraseEntries(entries: readonly Listed[]): string {
   return textTable(
     columns.map((title) => ({ title, most: title === 'DETAILS' ? 80 : 40 })),
     entries.map(({ store, serial, at, act, by, address, brand, user, user_digest: digest, count, ...rest }) => {
-      const { digest: _, ...details } = rest
+      const { digest: _, user_salt: _salt, ...details } = rest
       const who = user ?? (digest === undefined ? '' : `sha256:${digest.slice(0, 12)}`)
       const said = Object.keys(details).length > 0 ? JSON.stringify(details) : ''
       return [store, String(serial), at, act, by, address ?? '', brand ?? '', who, String(count ?? ''), said]
