@@ -25,6 +25,10 @@ operator:
   admin_keys: [{name: office, key: ${adminKey}, scopes: [counts, read, decide, attributes]}]
   app: {secrets: [canary-secret-of-subscriber-tokens-0001]}
   suppression: none
+  alerts:
+    to:
+      - {mail: "smtp://bell:canary-mail-password@127.0.0.1:1", from: a@example.com, to: [b@example.com]}
+      - {webhook: "http://127.0.0.1:1/canary-path-of-the-alerts"}
   push:
 ${push.trim().replaceAll(/^/gm, '    ')}
 `
@@ -38,6 +42,12 @@ platform:
       to: {provider: operator-api, url: "${url}", api_key: ${key}}
       retry: {first: 50ms, most: 100ms}
       status: {webhook_secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0002]}
+`
+const alertsOfPlatform = `
+  alerts:
+    to:
+      - {mail: "smtp://bell:canary-mail-password-2@127.0.0.1:1", from: a@example.com, to: [b@example.com]}
+      - {webhook: "http://127.0.0.1:1/canary-path-of-the-alerts-2"}
 `
 /** A lane of the platform that delivers without an operator. It follows the lanes of platformOf(). */
 const ownOf = (push: string): string => `
@@ -169,7 +179,10 @@ function withAddressSettings(yaml: string, auth: string): string {
   const settings = `auth: ${ofAddress}, ${proxy}`
   return yaml
     .replaceAll(/(?<!callback: "[^"]*"), auth: \{bearer: [\w-]+\}/g, '')
-    .replaceAll(/(\{rest|\{http|operator-api, url|reconciliation: \[\{brand: 1, url): "[^"]*"/g, `$&, ${settings}`)
+    .replaceAll(
+      /(\{rest|\{http|\{webhook|operator-api, url|reconciliation: \[\{brand: 1, url): "[^"]*"/g,
+      `$&, ${settings}`,
+    )
     .replaceAll(/(\{callback: "[^"]*"), auth: \{[^}]*\}/g, `$1, ${settings}`)
     .replaceAll(/^( *)webhook: .*$/gm, `$&\n$1auth: ${ofAddress}\n$1${proxy}`)
     .replaceAll(/^( *)provider: http$/gm, `$&\n$1${proxy}`)
@@ -193,7 +206,7 @@ test('the configurations of this test have every secret setting', async (t) => {
           platformOf(address) +
           ownOf(toDevices(services, source)),
       ),
-      `${yamlOf(address, auth)}\n  store: ${storeOf('operator')}\n${platformOf(address)}${storesOfPlatform}`,
+      `${yamlOf(address, auth)}\n  store: ${storeOf('operator')}\n${platformOf(address)}${alertsOfPlatform}${storesOfPlatform}`,
     ]) {
       await writeFile(file, withAddressSettings(yaml + consumed, auth))
       for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)

@@ -4,7 +4,11 @@ import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-export type OptionalPackage = '@opentelemetry/sdk-node' | '@platformatic/kafka' | '@scalar/fastify-api-reference'
+export type OptionalPackage =
+  | '@opentelemetry/sdk-node'
+  | '@platformatic/kafka'
+  | '@scalar/fastify-api-reference'
+  | 'nodemailer'
 
 /** The error for a package that is not installed, and the command that installs it. */
 export interface MissingPackage {

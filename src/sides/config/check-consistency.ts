@@ -1,3 +1,4 @@
+import { missingPackage } from '../../base/runtime/optional-package.ts'
 import { channels } from '../../contract/endpoints.ts'
 import { placeAt, storeProblems } from '../../subjects/brands/store-problems.ts'
 import {
@@ -12,7 +13,7 @@ import { checkChannels } from './check-channels.ts'
 import { environmentName } from './environment-name.ts'
 import { httpProblems, templateSettings } from './http-options.ts'
 import type { Fault } from './problem.ts'
-import type { Config } from './table.ts'
+import type { Config, OperatorConfig } from './table.ts'
 
 function ownLanes(platform: Config['platform'], channel: (typeof channels)[number]) {
   return (platform?.lanes ?? []).filter((lane) => lane.channel === channel && lane.to.is === 'own')
@@ -88,6 +89,7 @@ export function checkConsistency(config: Config): readonly Fault[] {
         remedy: 'write brands: [1], and give each brand its own key',
       })
   }
+  problems.push(...mailFaults('operator', operator?.alerts), ...mailFaults('platform', platform?.alerts))
   problems.push(...checkChannels(operator?.publish ?? [], platform?.deviceLinks ?? [], platform?.intake ?? []))
   const lanes = platform?.lanes ?? []
   const webhooks = operator?.status?.webhooks ?? []
@@ -183,4 +185,10 @@ export function checkConsistency(config: Config): readonly Fault[] {
       problems.push({ path, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
   return problems
+}
+
+function mailFaults(side: string, alerts: OperatorConfig['alerts']): readonly Fault[] {
+  const missing = missingPackage('nodemailer')
+  const index = alerts?.to.findIndex(({ is }) => is === 'mail') ?? -1
+  return missing && index >= 0 ? [{ path: `${side}.alerts.to[${index}].mail`, ...missing }] : []
 }

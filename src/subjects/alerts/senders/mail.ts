@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import { loadPackage } from '../../../base/runtime/optional-package.ts'
 import { within } from '../../../base/runtime/within.ts'
 import type { AlertSender } from '../alerts.ts'
 import { type Origin, phraseNotices, phraseSubject } from '../phrase-notices.ts'
@@ -16,6 +16,7 @@ export function alertMail({ smtp, from, to, origin }: AlertMailOptions): AlertSe
   const limits = { connectionTimeout: 5_000, greetingTimeout: 5_000, socketTimeout: 10_000 }
   const { hostname, port, protocol, username, password } = new URL(smtp)
   const secure = protocol === 'smtps:'
+  const { createTransport } = loadPackage<typeof import('nodemailer')>('nodemailer', 'alertMail')
   const transport = createTransport({
     host: hostname,
     port: port === '' ? (secure ? 465 : 587) : Number(port),
