@@ -31,6 +31,8 @@ export interface Leaf<T> extends Named {
   readonly optional?: true
   /** Never printed or logged. */
   readonly secret?: true
+  /** An address that is a secret as a whole, not only its password. */
+  readonly secretAddress?: true
   /** A key of this process's own API. */
   readonly ownApiKey?: true
   /** The SHA-256 of such a key. */

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { hidden, maskAddress, secretsInAddress } from '../../base/runtime/address.ts'
-import { optionName, type Setting, type Settings } from '../../base/runtime/setting.ts'
+import { type Leaf, optionName, type Setting, type Settings } from '../../base/runtime/setting.ts'
 import { leavesOf } from './leaves.ts'
 import { type Config, table } from './table.ts'
 
@@ -16,16 +16,20 @@ export function printConfig(config: Config): string {
 /** All secrets in the configuration, so that the log can mask them. */
 export function secretsOf(config: Config): readonly string[] {
   const found = leavesOf(table, config).flatMap(({ leaf, value }) =>
-    leaf.secret && !leaf.outbound ? [String(value)] : secretsInAddress(String(value)),
+    isWholeSecret(leaf) ? [String(value)] : secretsInAddress(String(value)),
   )
   return [...new Set(found)]
 }
+
+/** Of another address, only the password is a secret. */
+const isWholeSecret = ({ secret, outbound, secretAddress }: Leaf<unknown>): boolean =>
+  secret === true && (!outbound || secretAddress === true)
 
 function redact(setting: Setting, value: unknown): unknown {
   if (value === undefined) return undefined
   switch (setting.type) {
     case 'leaf':
-      if (setting.secret && !setting.outbound) return hidden
+      if (isWholeSecret(setting)) return hidden
       return setting.write?.(value) ?? (typeof value === 'string' ? maskAddress(value) : value)
     case 'json':
       return redactJson(value)

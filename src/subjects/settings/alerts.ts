@@ -23,7 +23,12 @@ export const alerts = group(
         },
         {
           webhook: {
-            webhook: url({ help: 'The address, to which alerts are posted as JSON.', option: 'url', secret: true }),
+            webhook: url({
+              help: 'The address, to which alerts are posted as JSON.',
+              option: 'url',
+              secret: true,
+              secretAddress: true,
+            }),
             body: oneOf(['generic', 'slack', 'teams'], {
               help: 'The form of the body: generic, or a message of Slack or Microsoft Teams.',
               default: 'generic',
