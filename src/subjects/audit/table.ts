@@ -1,8 +1,8 @@
 // The table `audit`: who did or saw what, when and from where. Rows are only inserted, in the commit of the act. Retention deletes
 // the oldest, and the erasure of a person the user ids. The order of a commit decides the chain of digests (chain.ts), so the database computes them.
 
-import { randomBytes } from 'node:crypto'
 import { clock } from '../../base/runtime/clock.ts'
+import { random } from '../../base/runtime/random.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
 import { type AuditRow, contentOf, type Forgotten, forgetAct, sha256 } from './chain.ts'
@@ -93,7 +93,7 @@ export function auditOps(entries: readonly NewAuditEntry[]): readonly Op[] {
   const rows = entries.map(({ act, by, address = null, brand = null, user = null, ...rest }) => {
     const text = JSON.stringify(rest)
     const details = text === '{}' ? null : text
-    const salt = user === null ? null : randomBytes(16).toString('base64url')
+    const salt = user === null ? null : random.bytes(16).toString('base64url')
     const user_digest = user === null ? null : sha256(salt + user)
     const content = contentOf({ at, act, by, address, brand, user_digest, details })
     return [at, act, by, address, brand, user, salt, user_digest, details, content]
