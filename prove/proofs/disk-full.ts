@@ -79,6 +79,11 @@ async function prove({ small, folder, print }: ProofOptions, outage: Outage, sig
   const withoutKills = (await setup.readReport()).secondCalls
   print(`without kills: ${during} of ${count} were sent when the outage ended, ${withoutKills} second calls`)
 
+  // A stop removes the log of SQLite. In an old log, a full disk has room for many more commits.
+  for (const process of [operator, platform]) process.signal('SIGTERM')
+  await Promise.all([operator.ended, platform.ended])
+  ;[operator, platform] = [setup.operator(), setup.platform()]
+  await Promise.all([operator.ready, platform.ready])
   await send(count)
   await outage.begin()
   await Promise.all(urls.map((url) => untilState(url, false, signal)))

@@ -17,7 +17,15 @@ const sizes = {
 }
 const bounds = { evenMs: 5_000, takenOverMs: 1_000, statementsPerSecond: 50, databaseCores: 0.01 }
 /** The statements of a process that has nothing to do. None is for one lane. */
-const idleStatements = ['still_held', 'due_lanes', 'lane_processes', 'alive_owners', 'evict_stalled_owner']
+const idleStatements = [
+  'still_held',
+  'due_lanes',
+  'lane_processes',
+  'alive_owners',
+  'evict_stalled_owner',
+  'open_erasures',
+  'later_erasures',
+]
 
 export const division: Proof = {
   name: 'division',

@@ -33,6 +33,7 @@ export async function openWorld(t: TestContext): Promise<World> {
   for (const place of [folder, join(folder, 'examples')]) {
     await writeFile(join(place, 'bellwire.yaml'), example)
     await writeFile(join(place, 'push.mjs'), pushProvider)
+    await writeFile(join(place, 'erased-since-the-backup.txt'), '1002\n')
   }
   for (const file of ['users.csv', 'activities.ndjson']) await cp(join(root, 'examples', file), join(folder, file))
   await mkdir(join(folder, 'node_modules'))

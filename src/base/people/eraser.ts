@@ -8,7 +8,7 @@ import { completeErasure, type Erasure, erasureTopic, noteErasure, personOf, rea
 import type { PersonParts } from './person-data.ts'
 
 /** Other processes know of the erasure before its rows are erased: see refreshMs in erasures.ts. */
-const announcedMs = 2_000
+const announcedMs = 6_000
 /** Until the next pass, if rows cannot be erased yet. */
 const restMs = 1_000
 

@@ -204,7 +204,7 @@ export interface ErasedPeople {
 export const nobodyErased: ErasedPeople = { find: () => undefined, stop: async () => {} }
 
 /** On PostgreSQL, another process requests erasures too. A notification may be lost. */
-const refreshMs = 1_000
+const refreshMs = 5_000
 /** A commit may become visible after a later one. */
 const overlapMs = 60_000
 
