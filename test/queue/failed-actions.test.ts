@@ -146,13 +146,12 @@ onEachEngine('each attempt of an item is kept with its rule, also over replays',
   await queue.decideFailed({ seqs: [seq] }, 'replay', { by: 'anna' })
   const second = await until(
     async () => {
+      // The identifiers are read by a statement of their own, which may be earlier than the settle.
       const found = await queue.findFailed(seq)
-      return found?.state === 'pending' ? found : undefined
+      return found?.state === 'pending' && found.identifiers.length === 2 ? found : undefined
     },
-    { awaited: 'the item fails again' },
+    { awaited: 'the item fails again, with the same identifier' },
   )
-  // The operator answered the same identifier again.
-  assert.equal(second.identifiers.length, 2)
   assert.deepEqual(
     second.identifiers.map(({ ref, replayedAt }) => [ref, replayedAt !== null]),
     [
