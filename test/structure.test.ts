@@ -58,7 +58,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'runtime',
     'contract',
   ],
-  console: ['admin', 'http', 'runtime', 'contract'],
+  console: ['admin', 'alerts', 'http', 'runtime', 'contract'],
   operator: [
     'alerts',
     'people',

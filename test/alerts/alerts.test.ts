@@ -12,7 +12,8 @@ import { emit } from '../../src/base/runtime/events.ts'
 import { type AlertSender, createAlerts, type Notice } from '../../src/subjects/alerts/alerts.ts'
 import { alertMail } from '../../src/subjects/alerts/senders/mail.ts'
 import { alertWebhook } from '../../src/subjects/alerts/senders/webhook.ts'
-import { createTroubles, type Trouble, type TroubleSources } from '../../src/subjects/alerts/troubles.ts'
+import type { Trouble } from '../../src/subjects/alerts/trouble.ts'
+import { createTroubles, type TroubleSources } from '../../src/subjects/alerts/troubles.ts'
 import { run } from '../cli/bellwire.ts'
 import { passTime } from '../support/set-clock.ts'
 import { startPlatform, temporary } from '../support/sides.ts'
@@ -92,7 +93,7 @@ test('each event begins its trouble, with a command as remedy, and its counterpa
   t.after(() => troubles.stop())
   const names = async (): Promise<string[]> => (await troubles.current()).map(({ name }) => name)
   emit('store.lost', { store: 's', error: 'disk full' })
-  emit('provider.alert', { provider: 'fcm', error: 'wrong key', remedy: 'the credential' })
+  emit('provider.alert', { provider: 'fcm', error: 'wrong key', remedy: 'correct the key: bellwire doctor' })
   emit('provider.paused', { provider: 'fcm', reason: 'away', forMs: 1 })
   emit('provider.paused', { provider: 'web-push', counterpart: 'push.example', reason: 'away', forMs: 1 })
   emit('removals.stopped', { service: 'fcm', removals: 9, sends: 10 })
@@ -102,7 +103,7 @@ test('each event begins its trouble, with a command as remedy, and its counterpa
   emit('run.ended', { ...run, critical: 2 })
   assert.deepEqual(await names(), [
     'store s stores nothing',
-    'fcm refuses us',
+    'fcm needs attention',
     'fcm is paused',
     'web-push for push.example is paused',
     'removals of fcm have stopped',

@@ -38,10 +38,10 @@ test('an alert is shown once with its remedy and count, the newest first, until 
     emit('provider.alert', { provider: 'fcm', error: 'no token', remedy: 'download a new key' })
   emit('store.lost', { store: '1', error: 'disk full' })
   assert.deepEqual(
-    watch.alerts().map(({ about, remedy, count }) => [about, count, remedy.split(' ')[0]]),
+    watch.alerts().map(({ name, remedy, count }) => [name, count, remedy.split(' ')[0]]),
     [
-      ['store 1', 1, 'Nothing'],
-      ['fcm', 3, 'download'],
+      ['store 1 stores nothing', 1, 'Nothing'],
+      ['fcm needs attention', 3, 'download'],
     ],
   )
   emit('store.back', { store: '1', downMs: 1 })

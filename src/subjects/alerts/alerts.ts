@@ -4,7 +4,8 @@ import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { createLoop } from '../../base/runtime/loop.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
-import type { Trouble, Troubles } from './troubles.ts'
+import type { Trouble } from './trouble.ts'
+import type { Troubles } from './troubles.ts'
 
 /** The beginning of a trouble, or its end. */
 export interface Notice extends Trouble {

@@ -67,8 +67,8 @@ function alertsOf(visit: Visit): Html {
   const items = visit.watch
     .alerts()
     .map(
-      ({ about, says, remedy, since, count }) =>
-        html`<li><strong>${about}</strong> ${says}!${count > 1 ? html` <span class="muted">(${number(count)} times)</span>` : ''}<br><span class="muted">since !${moment(since)}.</span> ${remedy}</li>`,
+      ({ name, says, remedy, since, count }) =>
+        html`<li><strong>${name}</strong> ${says}!${count > 1 ? html` <span class="muted">(${number(count)} times)</span>` : ''}<br><span class="muted">since !${moment(since)}.</span> ${remedy}</li>`,
     )
   return html`<h2>Alerts</h2><ul class="alerts">!${items}</ul>`
 }

@@ -1,0 +1,123 @@
+// The troubles that events begin and end. Of this process, since its start.
+
+import { clock } from '../../base/runtime/clock.ts'
+import { type EventName, type Events, on } from '../../base/runtime/events.ts'
+import type { Told, Trouble } from './trouble.ts'
+
+export interface EventTrouble extends Trouble {
+  /** How often it was reported. */
+  readonly count: number
+}
+
+export interface TroubleEvents {
+  /** The newest report last. */
+  current(): readonly EventTrouble[]
+  stop(): void
+}
+
+/** Somebody can cause troubles of many names, such as consumers and counterparts. */
+const mostTroubles = 50
+/** The check of a message whose source is away repeats the event. */
+const quietMs = 2 * 60_000
+const hourMs = 3_600_000
+
+type Reported = Told & { readonly quietMs?: number }
+
+export function watchTroubleEvents(): TroubleEvents {
+  const troubles = new Map<string, EventTrouble & { readonly endsAt: number }>()
+  const ends = [
+    begin('store.lost', ({ store, error }) => ({
+      name: `store ${store} stores nothing`,
+      says: error,
+      remedy: 'Nothing is sent, and nothing is lost. Check the database and its disk: bellwire doctor',
+      urgent: true,
+    })),
+    end('store.back', ({ store }) => `store ${store} stores nothing`),
+    begin('provider.alert', ({ provider, error, remedy }) => ({
+      name: `${provider} needs attention`,
+      says: error,
+      remedy,
+      urgent: true,
+      // The event is repeated once an hour.
+      quietMs: 1.5 * hourMs,
+    })),
+    end('provider.resumed', ({ provider }) => `${provider} needs attention`),
+    end('lane.released', ({ lane }) => `${lane} needs attention`),
+    end('lane.resumed', ({ lane }) => `${lane} needs attention`),
+    begin('provider.paused', (event) => ({
+      name: `${pausedName(event)} is paused`,
+      says: event.reason,
+      remedy: 'It is tried again by itself. Check its status page, and the credential: bellwire doctor',
+    })),
+    end('provider.resumed', (event) => `${pausedName(event)} is paused`),
+    begin('removals.stopped', ({ service, removals, sends }) => ({
+      name: `removals of ${service} have stopped`,
+      says: `${removals} of ${sends} devices were reported as dead`,
+      remedy: 'Check the credential. If the devices are dead: bellwire removals confirm',
+      urgent: true,
+    })),
+    end('removals.confirmed', ({ service }) => `removals of ${service} have stopped`),
+    begin('suppression.away', ({ source, error }) => ({
+      name: `${source} cannot answer`,
+      says: error,
+      remedy: 'Nothing is sent until it answers, and nothing is lost. Check the source: bellwire doctor',
+      quietMs,
+    })),
+    begin('suppression.held', ({ source, why, remedy }) => ({
+      name: `${source} has an implausible list`,
+      says: why,
+      remedy,
+      urgent: true,
+      quietMs,
+    })),
+    begin('consumer.lost', ({ consumer, error }) => ({
+      name: `${consumer} is not consumed`,
+      says: error,
+      remedy: 'It is connected again by itself. Check the broker and its address: bellwire doctor',
+    })),
+    end('consumer.back', ({ consumer }) => `${consumer} is not consumed`),
+    begin('consumer.held', ({ consumer, error }) => ({
+      name: `${consumer} cannot be stored`,
+      says: error,
+      remedy: 'The messages wait at the broker. Check the database: bellwire doctor',
+    })),
+    end('consumer.released', ({ consumer }) => `${consumer} cannot be stored`),
+    on('run.ended', ({ brand, field, run, state, critical }) => {
+      if (state !== 'done') return
+      const name = `the lists of brand ${brand} differ in ${field}`
+      const remedy = `Read them, then correct or acknowledge: bellwire reconcile export ${run}`
+      if (critical === 0) troubles.delete(name)
+      else note({ name, says: `${critical} critical discrepancies in run ${run}`, remedy, urgent: true })
+    }),
+  ]
+
+  function begin<Name extends EventName>(name: Name, tell: (event: Events[Name]) => Reported): () => void {
+    return on(name, (event) => note(tell(event)))
+  }
+
+  function end<Name extends EventName>(name: Name, nameOf: (event: Events[Name]) => string): () => void {
+    return on(name, (event) => void troubles.delete(nameOf(event)))
+  }
+
+  function note({ quietMs: quiet = Number.POSITIVE_INFINITY, urgent = false, ...told }: Reported): void {
+    const now = clock.now()
+    const { since = now, count = 0 } = troubles.get(told.name) ?? {}
+    troubles.delete(told.name)
+    troubles.set(told.name, { ...told, urgent, since, count: count + 1, endsAt: now + quiet })
+    if (troubles.size > mostTroubles) troubles.delete(troubles.keys().next().value as string)
+  }
+
+  return {
+    current() {
+      const now = clock.now()
+      for (const [name, { endsAt }] of troubles) if (endsAt <= now) troubles.delete(name)
+      return [...troubles.values()].map(({ endsAt, ...trouble }) => trouble)
+    },
+    stop() {
+      for (const stop of ends) stop()
+    },
+  }
+}
+
+const pausedName = ({ provider, counterpart }: { readonly provider: string; readonly counterpart?: string }): string =>
+  counterpart === undefined ? provider : `${provider} for ${counterpart}`
