@@ -61,7 +61,7 @@ test('an open page of the demo reconnects after a restart, and reports correctly
   })
 })
 
-test('the page explains that a user who has excluded herself gets no messages, and greets by the hour', {
+test('the page explains that an excluded user gets no messages, and greets by the hour', {
   skip,
 }, async (t) => {
   const demo = await startDemo(t, ['--port', '0'])

@@ -5,7 +5,7 @@ import { clock } from '../runtime/clock.ts'
 const audience = 'bellwire-app'
 /** HS256 requires a key of at least 256 bits (RFC 7518 §3.2). */
 const leastSecretBytes = 32
-/** Longest lifetime of a token, whoever signed it: a revocation is kept for this time. */
+/** Longest lifetime of a token, also of one that another program signed. A revocation is kept for this time. */
 export const longestTokenSeconds = 86_400
 /** Accepted difference between clocks, in seconds. */
 const clockTolerance = 5

@@ -31,7 +31,7 @@ interface File {
 }
 
 export interface Files {
-  /** Serves the files to everybody: they are those of the package. A browser keeps each version. */
+  /** Serves the files without a session: they contain no data. A browser keeps each version. */
   serve(app: FastifyInstance): void
   read(): Promise<Readonly<Record<FileName, File>>>
   /** The version of each file, for its address. */

@@ -62,7 +62,7 @@ const security = {
 } as const
 
 const formBytes = 64 * 1024
-/** The bodies of people who have not signed in have a small share of the memory. */
+/** Bodies without a session have a small share of the memory. */
 const signInBody = { name: 'console sign-in', timeoutMs: 10_000 }
 
 /** Registers the pages. @param app serves /admin */

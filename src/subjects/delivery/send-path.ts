@@ -40,7 +40,7 @@ export interface SendPathOptions {
 export interface Checked {
   /** The outcome of a message that must not be sent. */
   readonly refusal?: Failed | Fatal | undefined
-  /** What is stored as the proof. */
+  /** The proof of permission. */
   readonly permission?: Permission
 }
 

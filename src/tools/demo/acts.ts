@@ -15,7 +15,7 @@ export interface Act {
   readonly place: Place
   /** What the button says. It changes while the act lasts. */
   readonly label: string
-  /** What is so because of the act, in plain words; absent while it does not last. */
+  /** The effect of the act, in plain words. Absent: the act does not last. */
   readonly says: string | undefined
   press: () => Promise<void>
 }
