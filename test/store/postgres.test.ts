@@ -345,3 +345,28 @@ const transactionOf2 = statement<{ id: string }>({
   columns: {},
   text: () => 'select pg_current_xact_id()::text as id',
 })
+
+const insertTimeout = statement<{ value: string }>({
+  name: 'insert_timeout',
+  columns: {},
+  text: () => `insert into timeouts select current_setting('idle_session_timeout') returning value`,
+})
+
+check(
+  'the lease is the idle_session_timeout of the session, also if ALTER ROLE sets another one',
+  async (open, url, t) => {
+    await (await open()).close()
+    await query(url, 'create table timeouts (value text)')
+    const role = `role_${process.pid}`
+    await query(url, `create role ${role} login superuser password 'secret'`)
+    await query(url, `alter role ${role} set idle_session_timeout = '1h'`)
+    const address = Object.assign(new URL(url), { username: role, password: 'secret' })
+    const database = await openDatabase(address.href, { migrations })
+    t.after(async () => {
+      await database.close()
+      await query(url, `drop role ${role}`)
+    })
+    const [[timeout]] = await database.commit([op(insertTimeout, [[]])])
+    assert.ok(timeout && timeout.value !== '1h')
+  },
+)
