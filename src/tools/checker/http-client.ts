@@ -25,6 +25,8 @@ export interface WireRequest {
   readonly chunked?: true
   /** Sends the body in five pieces over this time. */
   readonly writeOverMs?: number
+  /** Sends the last of these pieces after this promise. */
+  readonly lastPieceAfter?: Promise<unknown>
   /** Waits this long before reading the body of the answer. */
   readonly readAfterMs?: number
   /** Closes the connection: within the body, some time after the request, or after the first bytes of the answer. */
@@ -216,6 +218,7 @@ async function writeBody(outgoing: ClientRequest, wire: WireRequest): Promise<vo
   if (wire.writeOverMs !== undefined || wire.chunked) {
     const size = Math.ceil(bytes.length / pieces)
     for (let at = 0; at < bytes.length && !outgoing.destroyed; at += size) {
+      if (at + size >= bytes.length) await wire.lastPieceAfter
       outgoing.write(bytes.subarray(at, at + size))
       if (wire.writeOverMs !== undefined) await pause(wire.writeOverMs / pieces)
     }
