@@ -116,6 +116,7 @@ test('each act at an operator leaves its entry', async (t) => {
       'text/csv',
     ],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
+    ['GET /admin/audit/verify', '', { act: 'audit.verify' }],
   ]
   await checkRows(url, rows)
   demandAll(routes, rows, [
@@ -218,7 +219,8 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
       'text/csv',
     ],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
-    ['GET /admin/audit', '', { act: 'audit.export' }],
+    ['GET /admin/audit/verify', '', { act: 'audit.verify' }],
+    ['GET /admin/audit', '', { act: 'audit.verify' }],
   ]
   await checkRows(url, rows)
   demandAll(routes, rows, ['GET /admin/permission/check'])

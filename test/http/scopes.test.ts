@@ -39,7 +39,7 @@ const onBothSides = {
   ],
   reload: ['POST /admin/reload'],
   people: ['GET /admin/people/{brand}/{user}', 'POST /admin/people/erase', 'GET /admin/people/erasures/{id}'],
-  audit: ['GET /admin/audit', 'GET /admin/audit.ndjson', 'GET /admin/keys'],
+  audit: ['GET /admin/audit', 'GET /admin/audit.ndjson', 'GET /admin/audit/verify', 'GET /admin/keys'],
   tokens: ['POST /admin/subscriber-tokens', 'POST /admin/subscriber-tokens/revoke'],
 } as const
 

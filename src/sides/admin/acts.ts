@@ -48,6 +48,7 @@ const acts = {
   'GET /admin/lanes/cancellations': null,
   'GET /admin/audit': 'audit.list',
   'GET /admin/audit.ndjson': 'audit.export',
+  'GET /admin/audit/verify': 'audit.verify',
   'GET /admin/conversions': null,
   'GET /admin/conversions.csv': 'conversions.export-counts',
   'GET /admin/conversions/messages': 'conversions.list',

@@ -1,14 +1,15 @@
 // The routes of the audit trail: a list for people, and the whole chain of each store for an auditor.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { closed, limitOf, text, textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
-import { type AuditRow, lineOf } from '../../subjects/audit/chain.ts'
+import { type AuditRow, createChainCheck, lineOf } from '../../subjects/audit/chain.ts'
 import { listAudit, readAudit } from '../../subjects/audit/table.ts'
 import type { AuditStore } from '../../subjects/audit/trail.ts'
-import { AuditQuery } from './requests.ts'
+import { AuditQuery, AuditVerification } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendFile } from './send-file.ts'
 import { isBrandVisible } from './visibility.ts'
@@ -37,6 +38,27 @@ const Entry = Type.Object(
   },
   { additionalProperties: true },
 )
+
+const CheckedChains = Type.Object({
+  chains: Type.Array(
+    Type.Object({
+      store: text('The name of the chain'),
+      entries: whole('The number of entries'),
+      first: whole('The serial of the first entry'),
+      last: whole('The serial of the last entry'),
+      digest: text('The digest of the last entry: send it with the next verification as `expect`'),
+    }),
+  ),
+  problems: Type.Array(
+    Type.Object({
+      store: text('The name of the chain'),
+      serial: Type.Optional(whole('The entry at which the chain breaks')),
+      problem: Type.String(),
+    }),
+    { description: 'The first 100. Empty: each chain is intact' },
+  ),
+  missing: Type.Array(Type.String(), { description: 'The expected digests that no entry of this side has' }),
+})
 
 export function auditRoutes(stores: readonly AuditStore[]) {
   return {
@@ -78,17 +100,38 @@ export function auditRoutes(stores: readonly AuditStore[]) {
         }
       },
     }),
+    verify: adminRoute({
+      says: 'Computes the digests of all entries, and tells where a chain is broken.',
+      query: AuditVerification,
+      gives: CheckedChains,
+      refuses: { 403: boundToBrands },
+      async handler({ query: { expect } }, key) {
+        demandAllBrands(key)
+        const check = createChainCheck(expect?.split(','))
+        for (const { name, database } of stores)
+          for await (const page of readAudit(database)) {
+            for (const row of page) check.addRow(row, name)
+            await nextTurn()
+          }
+        return check.end()
+      },
+    }),
     exportChains: adminRoute({
-      says: 'Returns all entries in the order of each chain, for `bellwire audit verify`.',
+      says: 'Returns all entries in the order of each chain, for `bellwire audit verify --file`.',
       files: textOf('application/x-ndjson', 'One entry per line, store by store'),
-      refuses: { 403: 'The key is bound to brands: a part of a chain cannot be verified.' },
+      refuses: { 403: boundToBrands },
       async handler(_request, key, reply) {
-        if (key.brands)
-          throw new HttpError(403, `the key ${key.name} is bound to brands: a chain has the entries of all brands`)
+        demandAllBrands(key)
         return sendFile(reply, 'audit.ndjson', 'application/x-ndjson', writeChains(stores))
       },
     }),
   }
+}
+
+const boundToBrands = 'The key is bound to brands: a part of a chain cannot be verified.'
+
+function demandAllBrands({ name, brands }: AccessKey): void {
+  if (brands) throw new HttpError(403, `the key ${name} is bound to brands: a chain has the entries of all brands`)
 }
 
 const nameBrand = ({ name }: AccessKey): string =>

@@ -243,6 +243,15 @@ export const AuditQuery = Type.Object({
   until: Type.Optional(timeText(readMoment, 'Before this time.')),
 })
 
+export const AuditVerification = Type.Object({
+  expect: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{64}(,[0-9a-f]{64})*$',
+      description: 'Digests of earlier verifications, separated by commas.',
+    }),
+  ),
+})
+
 /** The request for a run of reconciliation. */
 export const ReconciliationBody = Type.Object({
   brand: brandInJson(),

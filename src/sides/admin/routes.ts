@@ -228,6 +228,7 @@ function queueIn(parts: SharedParts) {
   return [
     route('GET', '/admin/audit', 'audit', audit.list),
     route('GET', '/admin/audit.ndjson', 'audit', audit.exportChains),
+    route('GET', '/admin/audit/verify', 'audit', audit.verify),
     route('GET', '/admin/failed', 'read', failed.list),
     route('GET', '/admin/failed/summary', 'counts', failed.summarize),
     route('GET', '/admin/failed.csv', 'read', failed.exportList),

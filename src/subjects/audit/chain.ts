@@ -1,5 +1,5 @@
 // The chain of the audit trail: each entry has the SHA-256 digest of itself and of the digest before it. Pure, so that an exported
-// file can be verified without a database.
+// file can be verified without a database, by the same rules as the rows.
 
 import { hash } from 'node:crypto'
 
@@ -86,6 +86,19 @@ export interface CheckedChains {
   readonly chains: readonly CheckedChain[]
   /** At most 100. */
   readonly problems: readonly ChainProblem[]
+  /** Expected digests that no entry has: entries at the end were removed or changed. */
+  readonly missing: readonly string[]
+}
+
+/** An entry, as a row or as a line of an export. */
+interface CheckedEntry {
+  readonly store: string
+  readonly serial: number
+  /** The text that its digest covers, after the digest before it. */
+  readonly text: string
+  readonly digest: string
+  readonly isUserChanged: boolean
+  readonly forgotten: Forgotten | undefined
 }
 
 interface Chain {
@@ -104,7 +117,7 @@ const mostProblems = 100
 const user = /,"user_salt":"([\w-]*)","user":("(?:[^"\\]|\\.)*")$/
 
 /**
- * Checks the lines of an export, which has the entries of each store in the order of their serials.
+ * Checks the entries of each store in the order of their serials: rows, or the lines of an export.
  *
  * @example const check = createChainCheck(); for (const line of lines) check.add(line); check.end().problems.length === 0
  */
@@ -118,27 +131,24 @@ export function createChainCheck(expected: readonly string[] = []) {
   }
 
   return {
-    /** @param prefix of the name of the store, if the lines are of several sides */
-    add(line: string, prefix = ''): void {
-      const atStore = line.lastIndexOf(storeMember)
-      const atDigest = line.lastIndexOf(digestMember, atStore)
-      const store = prefix + line.slice(atStore + storeMember.length, -2)
-      const serial = Number.parseInt(line.slice(start.length, start.length + 16), 10)
-      if (!line.startsWith(start) || atDigest < 0 || !Number.isSafeInteger(serial))
-        return void report(store, `a line is not an entry: ${line.slice(0, 60)}`)
-      const text = `${line.slice(0, atDigest)}}`
-      const digest = line.slice(atDigest + digestMember.length, atDigest + digestMember.length + 64)
-      missing.delete(digest)
-      const chain = chains.get(store)
-      if (chain) checkNext(chain, serial, text, digest)
-      else chains.set(store, newChain(store, serial, text, digest))
-      if (text.includes('"user_digest":"')) checkUser(line.slice(atDigest, atStore), text, store, serial)
-      if (text.includes(`"act":"${forgetAct}"`)) noteForgotten(chains.get(store) as Chain, text)
+    addRow(row: AuditRow, store: string): void {
+      const { serial, act, digest, user_id: id, user_salt: salt, user_digest, details } = row
+      checkEntry({
+        store,
+        serial,
+        text: `${start}${serial},${contentOf(row)}`,
+        digest,
+        isUserChanged: id !== null && sha256(salt + id) !== user_digest,
+        forgotten: act === forgetAct ? (JSON.parse(details as string) as Forgotten) : undefined,
+      })
+    },
+    add(line: string): void {
+      const entry = readLine(line)
+      if ('text' in entry) checkEntry(entry)
+      else report(entry.store, `a line is not an entry: ${line.slice(0, 60)}`)
     },
     end(): CheckedChains {
       for (const chain of chains.values()) checkFirst(chain)
-      for (const digest of missing)
-        report('all', `no entry has the expected digest ${digest}: entries at the end were removed or changed`)
       const shown = [...chains.values()].map(({ store, entries, first, last, digest }) => ({
         store,
         entries,
@@ -146,8 +156,19 @@ export function createChainCheck(expected: readonly string[] = []) {
         last,
         digest,
       }))
-      return { chains: shown, problems }
+      return { chains: shown, problems, missing: [...missing] }
     },
+  }
+
+  function checkEntry({ store, serial, text, digest, isUserChanged, forgotten }: CheckedEntry): void {
+    missing.delete(digest)
+    const known = chains.get(store)
+    const chain = known ?? newChain(store, serial, text, digest)
+    if (known) checkNext(known, serial, text, digest)
+    else chains.set(store, chain)
+    if (isUserChanged) report(store, 'the user id was changed', serial)
+    // Two processes may note the same deletion: the later entry may be the smaller one.
+    if (forgotten && forgotten.through > (chain.forgotten?.through ?? 0)) chain.forgotten = forgotten
   }
 
   function checkNext(chain: Chain, serial: number, text: string, digest: string): void {
@@ -159,14 +180,6 @@ export function createChainCheck(expected: readonly string[] = []) {
     chain.last = serial
     chain.digest = digest
     chain.entries++
-  }
-
-  /** The id of the user is not in the chain, but its digest is. */
-  function checkUser(end: string, text: string, store: string, serial: number): void {
-    const [, salt = '', id] = user.exec(end) ?? []
-    if (id === undefined) return
-    if (!text.includes(`"user_digest":"${sha256(salt + (JSON.parse(id) as string))}"`))
-      report(store, 'the user id was changed', serial)
   }
 
   function checkFirst({ store, first, firstText, firstDigest, forgotten }: Chain): void {
@@ -188,8 +201,25 @@ const newChain = (store: string, serial: number, text: string, digest: string): 
   entries: 1,
 })
 
-/** Two processes may note the same deletion: the later entry may be the smaller one. */
-function noteForgotten(chain: Chain, text: string): void {
-  const given = JSON.parse(text) as Forgotten
-  if (given.through > (chain.forgotten?.through ?? 0)) chain.forgotten = given
+function readLine(line: string): CheckedEntry | { readonly store: string } {
+  const atStore = line.lastIndexOf(storeMember)
+  const atDigest = line.lastIndexOf(digestMember, atStore)
+  const store = line.slice(atStore + storeMember.length, -2)
+  const serial = Number.parseInt(line.slice(start.length, start.length + 16), 10)
+  if (!line.startsWith(start) || atDigest < 0 || !Number.isSafeInteger(serial)) return { store }
+  const text = `${line.slice(0, atDigest)}}`
+  return {
+    store,
+    serial,
+    text,
+    digest: line.slice(atDigest + digestMember.length, atDigest + digestMember.length + 64),
+    isUserChanged: text.includes('"user_digest":"') && isUserChanged(line.slice(atDigest, atStore), text),
+    forgotten: text.includes(`"act":"${forgetAct}"`) ? (JSON.parse(text) as Forgotten) : undefined,
+  }
+}
+
+/** The id of the user is not in the chain, but its digest is. */
+function isUserChanged(end: string, text: string): boolean {
+  const [, salt = '', id] = user.exec(end) ?? []
+  return id !== undefined && !text.includes(`"user_digest":"${sha256(salt + (JSON.parse(id) as string))}"`)
 }

@@ -1,4 +1,4 @@
-// A client of /admin/audit of both sides: lists, exports and verifies the audit trail. The digests are computed here, from the export.
+// A client of /admin/audit of both sides: lists, exports and verifies the audit trail. The digests of an exported file are computed here.
 
 import { StringDecoder } from 'node:string_decoder'
 import { Command, Option } from 'commander'
@@ -99,7 +99,8 @@ interface VerifyOptions extends Addressed {
 }
 
 const verifyHelp = `
-It finds an entry that was changed, removed or inserted. The chain alone does not show that entries are missing at its end, or that
+It finds an entry that was changed, removed or inserted. Each side computes the digests of its own entries. To verify them without
+the side, export them and give --file, also on another machine. The chain alone does not show that entries are missing at its end, or that
 somebody with access to the database replaced all entries from one on. So keep the last digest that this command prints, outside of the
 database, and give it to the next verification with --expect.
 
@@ -109,7 +110,7 @@ Exit codes: 0 the chains are intact, 1 they are not, 2 wrong usage, 3 a side can
 function verifyCommand(): Command {
   return withAddress(new Command('verify'), 'server', [scope])
     .description('verify the chain of digests of all entries')
-    .option('--file <file>', 'verify this export; - reads standard input')
+    .option('--file <file>', 'verify this export without a side; - reads standard input')
     .option('--expect <digest...>', 'a digest of an earlier verification or export, which must still be in a chain')
     .option('--json', 'print the result as one JSON object')
     .addHelpText('after', verifyHelp)
@@ -122,24 +123,39 @@ async function verify(options: VerifyOptions): Promise<ExitCode> {
   const { file, expect = [] } = options
   for (const digest of expect)
     if (!/^[0-9a-f]{64}$/.test(digest)) throw new CliError(exit.usage, `--expect ${digest} is not a SHA-256 digest`)
-  const check = createChainCheck(expect)
-  if (file === undefined)
-    await onEachSide(options, async (client, side) => {
-      const lines = lineReader((line) => check.add(line, side === 'server' ? '' : `${side} `))
-      await client.download(exportRoute, {}, async (chunk) => lines.write(chunk))
-      lines.end()
-    })
-  else {
-    const lines = lineReader((line) => check.add(line))
-    for await (const chunk of (await inputFile(file)).read()) lines.write(chunk)
-    lines.end()
-  }
-  const result = check.end()
+  const result = file === undefined ? await verifySides(options, expect) : await verifyFile(file, expect)
   print(options, result, phraseResult)
-  return result.problems.length === 0 ? exit.ok : exit.failed
+  return isIntact(result) ? exit.ok : exit.failed
 }
 
-function phraseResult({ chains, problems }: CheckedChains): string {
+const isIntact = ({ problems, missing }: CheckedChains): boolean => problems.length + missing.length === 0
+
+async function verifyFile(file: string, expect: readonly string[]): Promise<CheckedChains> {
+  const check = createChainCheck(expect)
+  const lines = lineReader((line) => check.add(line))
+  for await (const chunk of (await inputFile(file)).read()) lines.write(chunk)
+  lines.end()
+  return check.end()
+}
+
+/** A digest is missing if no side has it. */
+async function verifySides(options: Addressed, expect: readonly string[]): Promise<CheckedChains> {
+  const chains: CheckedChains['chains'][number][] = []
+  const problems: CheckedChains['problems'][number][] = []
+  let missing = expect
+  const query = expect.length > 0 ? { expect: expect.join() } : {}
+  await onEachSide(options, async (client, side) => {
+    const ofSide = <Part extends { readonly store: string }>(part: Part): Part =>
+      side === 'server' ? part : { ...part, store: `${side} ${part.store}` }
+    const answer = await client.call('GET /admin/audit/verify', { query })
+    chains.push(...answer.chains.map(ofSide))
+    problems.push(...answer.problems.map(ofSide))
+    missing = missing.filter((digest) => answer.missing.includes(digest))
+  })
+  return { chains, problems, missing }
+}
+
+function phraseResult({ chains, problems, missing }: CheckedChains): string {
   if (chains.length === 0) return 'There is no entry.'
   return [
     ...chains.map(
@@ -150,7 +166,10 @@ function phraseResult({ chains, problems }: CheckedChains): string {
       ({ store, serial, problem }) =>
         `NOT INTACT, store ${store}${serial === undefined ? '' : `, entry ${serial}`}: ${problem}`,
     ),
-    ...(problems.length === 0 ? ['Intact. Keep the last digests for --expect.'] : []),
+    ...missing.map(
+      (digest) => `NOT INTACT: no entry has the expected digest ${digest}: entries at the end were removed or changed`,
+    ),
+    ...(problems.length + missing.length === 0 ? ['Intact. Keep the last digests for --expect.'] : []),
   ].join('\n')
 }
 
