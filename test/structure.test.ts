@@ -153,6 +153,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'reconcile',
     'stand-ins',
     'providers',
+    'queue',
     'store',
     'http',
     'runtime',

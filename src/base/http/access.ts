@@ -13,6 +13,7 @@ export const allScopes = [
   'audit', // read the audit trail, with the users whom it names
   'tokens', // create subscriber tokens, and so act for every user of the brands of the key
   'reload', // read the configuration again
+  'backup', // copy the whole store
 ] as const
 
 export type Scope = (typeof allScopes)[number]

@@ -49,6 +49,23 @@ export interface Ownership {
   release(): Promise<void>
 }
 
+/** A SQLite file during a backup. */
+export interface HeldFile {
+  /** The file without its log. Its bytes do not change while it is held. Do not close it: that would release the locks of SQLite. */
+  readonly file: FileRange
+  /** The write-ahead log up to the last commit. Later commits are appended. */
+  readonly log: FileRange
+  /** @throws StoreUnavailable if the database was closed, and so the file may have changed */
+  demandOpen(): void
+  release(): void
+}
+
+/** The first bytes of an open file. */
+export interface FileRange {
+  readonly descriptor: number
+  readonly bytes: number
+}
+
 export interface Database {
   readonly engine: 'sqlite' | 'postgres'
   /** The id of this process on its claims. It changes after a lost connection to PostgreSQL, so do not cache it. */
@@ -99,6 +116,11 @@ export interface Database {
    * these tables, without those that another process vacuums now; the server overwrites the free space later.
    */
   reclaim(tables: readonly string[]): Promise<void>
+  /**
+   * SQLite only: keeps the file unchanged until it is released. All commits go to the write-ahead log meanwhile, which grows.
+   * Undefined: the file is held already.
+   */
+  readonly holdFile?: () => HeldFile | undefined
   /** Opens a separate connection for long queries on large sets. On SQLite the database must be opened with `shared`. */
   scratch(): Promise<Scratch>
   close(): Promise<void>

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { closeSync, fdatasync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { checkRows } from './check-rows.ts'
-import type { Database, Op, Ownership, Statement } from './database.ts'
+import type { Database, FileRange, HeldFile, Op, Ownership, Statement } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
@@ -17,6 +17,10 @@ import { createWriteHealth } from './write-health.ts'
 import { probeWrites } from './write-probe.ts'
 
 const syncLog = promisify(fdatasync)
+
+/** A checkpoint blocks the process: one every 16 MB costs less in total than one every 4 MB, and takes less than 0.1 s. */
+const checkpointOften = 'pragma wal_autocheckpoint = 2000'
+const emptyLog = 'pragma wal_checkpoint(truncate)'
 
 /**
  * Opens the embedded database, for this process only. When the process is killed, the file is free at once, and all acknowledged
@@ -45,12 +49,9 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
     db.exec('pragma secure_delete = on')
     // SQLite would make an index for a single execution, from the whole table: each join has an index, or joins few rows.
     db.exec('pragma automatic_index = off')
-    // A checkpoint blocks the process: one every 16 MB costs less in total than one every 4 MB, and takes less than 0.1 s.
-    db.exec('pragma wal_autocheckpoint = 2000')
+    db.exec(checkpointOften)
     db.exec('begin immediate; commit')
-    // As the functions that the migrations create on PostgreSQL. There is one writer, so it has nothing to lock.
-    db.function('sha256_hex', { deterministic: true }, (text) => hash('sha256', String(text)))
-    db.function('lock_audit', () => 1)
+    addFunctions(db)
     return db
   } catch (error) {
     db?.close()
@@ -58,18 +59,28 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
   }
 }
 
+/** The functions that the migrations create on PostgreSQL. There is one writer, so it has nothing to lock. */
+export function addFunctions(db: DatabaseSync): void {
+  db.function('sha256_hex', { deterministic: true }, (text) => hash('sha256', String(text)))
+  db.function('lock_audit', () => 1)
+}
+
 export function createSqliteDatabase(db: DatabaseSync, path: string, shared = false): Database {
   const owner = newOwner()
   const wakers = createWakers()
-  const held = new Map<string, AbortController>()
+  const owned = new Map<string, AbortController>()
   const prepared = new Map<Statement, PreparedRows>()
   const begin = db.prepare('begin immediate')
   const end = db.prepare('commit')
   let log: number | undefined
+  const openLog = (): number => (log ??= openSync(`${path}-wal`, 'r+'))
+  /** Open until the database is closed: closing a descriptor of the file releases all locks that this process has on it. */
+  let file: number | undefined
+  let held: PromiseWithResolvers<void> | undefined
   let closed = false
 
   function run({ statement, rows }: Op): object[] {
-    if (closed) throw new StoreUnavailable('The database is closed')
+    demandOpen()
     const each = prepared.get(statement) ?? prepareRows(db, statement, prepared.size)
     prepared.set(statement, each)
     try {
@@ -80,7 +91,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
   }
 
   function inTransaction<T>(work: () => T): T {
-    if (closed) throw new StoreUnavailable('The database is closed')
+    demandOpen()
     begin.run()
     try {
       const result = work()
@@ -108,8 +119,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     if (path === ':memory:') return
     if (broken) throw broken
     try {
-      log ??= openSync(`${path}-wal`, 'r+')
-      await syncLog(log)
+      await syncLog(openLog())
     } catch (error) {
       // After a failed flush the kernel may mark unwritten pages as clean, so a retry proves nothing: the file must be reopened.
       broken = new StoreUnavailable(
@@ -131,6 +141,38 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     onCommitted: wakers.notifyCommitted,
   })
 
+  function closeFiles(): void {
+    for (const each of [file, log]) if (each !== undefined) closeSync(each)
+  }
+
+  function demandOpen(): void {
+    if (closed) throw new StoreUnavailable('The database is closed')
+  }
+
+  function holdFile(): HeldFile | undefined {
+    demandOpen()
+    if (held) return undefined
+    db.exec(`${emptyLog}; pragma wal_autocheckpoint = 0`)
+    file ??= openSync(path, 'r')
+    const holding = Promise.withResolvers<void>()
+    held = holding
+    return {
+      file: rangeOf(file),
+      get log() {
+        demandOpen()
+        return rangeOf(openLog())
+      },
+      demandOpen,
+      release() {
+        if (held !== holding) return
+        held = undefined
+        holding.resolve()
+        if (closed) closeFiles()
+        else db.exec(`${checkpointOften}; ${emptyLog}`)
+      },
+    }
+  }
+
   return {
     engine: 'sqlite',
     get outage() {
@@ -145,14 +187,14 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
       return (op.rows.length > 1 ? inTransaction(() => run(op)) : run(op)) as Out[]
     },
     async own(name): Promise<Ownership | undefined> {
-      if (closed) throw new StoreUnavailable('The database is closed')
-      if (held.has(name)) return undefined
+      demandOpen()
+      if (owned.has(name)) return undefined
       const lost = new AbortController()
-      held.set(name, lost)
+      owned.set(name, lost)
       return {
         lost: lost.signal,
         async release() {
-          if (held.get(name) === lost) held.delete(name)
+          if (owned.get(name) === lost) owned.delete(name)
         },
       }
     },
@@ -160,10 +202,12 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     wake: wakers.wake,
     onWake: wakers.onWake,
     async reclaim() {
-      if (!closed && path !== ':memory:') db.exec('pragma wal_checkpoint(truncate)')
+      while (held) await held.promise
+      if (!closed && path !== ':memory:') db.exec(emptyLog)
     },
+    ...(path !== ':memory:' && { holdFile }),
     async scratch() {
-      if (closed) throw new StoreUnavailable('The database is closed')
+      demandOpen()
       if (!shared) throw new TypeError('scratch() needs a SQLite file that was opened with `shared`')
       return openSqliteScratch(path)
     },
@@ -172,13 +216,15 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
       await group.idle()
       if (closed) return
       closed = true
-      for (const lost of held.values()) lost.abort()
-      held.clear()
+      for (const lost of owned.values()) lost.abort()
+      owned.clear()
       db.close()
-      if (log !== undefined) closeSync(log)
+      if (!held) closeFiles()
     },
   }
 }
+
+const rangeOf = (descriptor: number): FileRange => ({ descriptor, bytes: fstatSync(descriptor).size })
 
 function addStatementName(statement: Statement, error: unknown): unknown {
   if (error instanceof Error && !error.message.startsWith(statement.name))

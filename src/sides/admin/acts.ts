@@ -7,6 +7,7 @@
 const acts = {
   'GET /admin/summary': null,
   'POST /admin/reload': 'reload',
+  'GET /admin/backup': 'backup',
   'GET /admin/keys': null,
   'POST /admin/activities/:channel': null,
   'POST /admin/outcomes': null,

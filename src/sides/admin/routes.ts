@@ -17,6 +17,7 @@ import type { StatusRecorder } from '../../subjects/status/recorder.ts'
 import { actOf, type DecidedRoute } from './acts.ts'
 import { attributeRoutes } from './attributes.ts'
 import { auditRoutes } from './audit.ts'
+import { backupRoute } from './backup.ts'
 import { cancellationRoutes } from './cancellations.ts'
 import { listConsumers } from './consumers.ts'
 import { conversionCountRoutes } from './conversion-counts.ts'
@@ -99,6 +100,7 @@ export function operatorRoutes(parts: OperatorParts) {
   return [
     route('GET', '/admin/summary', 'counts', operatorSummary(parts.countMessages)),
     ...keysIn(parts),
+    route('GET', '/admin/backup', 'backup', backupRoute('operator', parts.audited)),
     route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
     route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
     route('GET', '/admin/messages', 'read', messages.find),
@@ -140,6 +142,7 @@ export function platformRoutes(parts: PlatformParts) {
     ...queueIn(parts),
     route('GET', '/admin/summary', 'counts', records.summary),
     ...keysIn(parts),
+    route('GET', '/admin/backup', 'backup', backupRoute('platform', parts.audited)),
     route('GET', '/admin/messages', 'read', messages.find),
     route('GET', '/admin/messages/:seq', 'read', messages.show),
     ...peopleIn('platform', parts),

@@ -55,6 +55,8 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
     () => import('./permission.ts'),
   ],
   ['audit', 'list, export and verify who did what', () => import('./audit.ts')],
+  ['backup', 'copy the SQLite store of a running side into a folder', () => import('./backup.ts')],
+  ['restore', 'check a backup, or put it in the place of a lost SQLite store', () => import('./restore.ts')],
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],
   ['keys', 'make API keys, and list the accepted keys with their last use', () => import('./keys.ts')],

@@ -1,19 +1,10 @@
 import { Command } from 'commander'
 import { loadConfig } from '../../sides/config/load.ts'
-import type { Config } from '../../sides/config/table.ts'
 import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 import { toJson } from './output.ts'
 import { storeError } from './store-error.ts'
-
-const stores = {
-  operator: async ({ operator }: Config) =>
-    operator && [
-      { url: operator.store, migrations: (await import('../../sides/operator/store.ts')).operatorMigrations },
-    ],
-  platform: async ({ platform }: Config) =>
-    platform && (await import('../../sides/platform/stores.ts')).platformDatabases(platform),
-}
+import { storesOf } from './stores-of.ts'
 
 export function command(): Command {
   return withConfig(new Command())
@@ -24,7 +15,7 @@ export function command(): Command {
       const { migrateDatabase } = await import('../../base/store/open-database.ts')
       const applied: Record<string, readonly string[]> = {}
       for (const side of ['operator', 'platform'] as const) {
-        const ofSide = await stores[side](config)
+        const ofSide = await storesOf[side](config)
         if (ofSide === undefined) continue
         const appliedHere: string[] = []
         for (const { url, migrations } of ofSide) {

@@ -1,0 +1,86 @@
+// `bellwire backup` and `bellwire restore` with a platform that delivers itself.
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { adminKey, element, get, post, temporary } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+import { addressesOf, run, start } from './bellwire.ts'
+
+const example = join(import.meta.dirname, '../../examples/own-delivery.yaml')
+const { key } = adminKey
+
+test('a platform is backed up while it runs; after a loss, what it delivers itself waits for a person', async (t) => {
+  const folder = await temporary(t)
+  const env = (store: string) => ({
+    BELLWIRE_PLATFORM_PORT: '0',
+    BELLWIRE_PLATFORM_ADMIN_PORT: '0',
+    BELLWIRE_PLATFORM_STORE: `sqlite:${join(folder, store, 'platform.db')}`,
+    BELLWIRE_PLATFORM_OWN_PUSH: `{provider: recording, file: ${join(folder, 'pushes.ndjson')}}`,
+    BELLWIRE_PLATFORM_KEYS: JSON.stringify([{ ...adminKey, scopes: [...adminKey.scopes] }]),
+  })
+  const sent = async (admin: string, id: number) => {
+    await post(`${admin}/admin/activities/push`, [element({ id })], key)
+    await until(async () => (await get(`${admin}/admin/summary`)).body.waiting === 0, { awaited: 'it is settled' })
+  }
+  const first = start(t, ['platform', '-c', example], env('lost'))
+  const { admin } = await addressesOf(first)
+  await sent(admin, 31)
+  const out = join(folder, 'backup')
+  const args = ['backup', 'platform', '--out', out, '--url', admin]
+  const made = await run(t, args, { BELLWIRE_KEY: key })
+  assert.equal(made.code, 0, made.err)
+  assert.match(
+    made.out,
+    /^platform: the state of \S+ is in .*\n {2}crm\.db, [\d,]+ bytes, sha256 \w{64}\n {2}store\.db/,
+  )
+  assert.deepEqual(
+    await Promise.all([out, join(out, 'store.db')].map(async (path) => (await stat(path)).mode & 0o777)),
+    [0o700, 0o600],
+  )
+  assert.match((await run(t, args, { BELLWIRE_KEY: key })).err, /exists: name a new folder/)
+  await sent(admin, 32)
+  first.child.kill('SIGKILL')
+  await first.ended
+
+  const restore = (store: string, ...more: string[]) => run(t, ['restore', out, '-c', example, ...more], env(store))
+  assert.match((await restore('lost')).err, /lost\/platform\.db exists: stop the side and move the file away/)
+  const checked = await restore('new', '--check')
+  assert.deepEqual(
+    [checked.code, /^platform: the backup of \S+ is in order$/m.test(checked.out)],
+    [0, true],
+    checked.err,
+  )
+  assert.ok(!existsSync(join(folder, 'new')))
+  const restored = await restore('new')
+  assert.equal(restored.code, 0, restored.err)
+  assert.match(restored.out, /Paused: 1\/push, 1\/site\./)
+
+  const second = start(t, ['platform', '-c', example], env('new'))
+  const { admin: again } = await addressesOf(second)
+  // The message of the backup is known. The later one is not: its record is accepted and waits.
+  const { body } = await post(
+    `${again}/admin/activities/push`,
+    [31, 32].map((id) => element({ id })),
+    key,
+  )
+  assert.deepEqual([body.repeated, body.accepted], [1, 1])
+  const { body: counts } = await get(`${again}/admin/summary`)
+  assert.deepEqual([counts.successful, counts.waiting], [1, 1])
+  const { body: audit } = await get(`${again}/admin/audit?act=restore`)
+  assert.deepEqual(
+    audit.entries.map(({ by, given }: { by: string; given: { paused: unknown } }) => [by, given.paused]),
+    [['bellwire restore', ['1/push', '1/site']]],
+  )
+})
+
+test('restore names what is wrong before it changes anything', async (t) => {
+  const folder = await temporary(t)
+  const none = await run(t, ['restore', folder, '-c', example])
+  assert.deepEqual([none.code, /not a complete backup/.test(none.err)], [1, true])
+  await mkdir(join(folder, 'backup'))
+  const operator = await run(t, ['backup', 'side', '--out', join(folder, 'backup')])
+  assert.equal(operator.code, 2)
+})
