@@ -99,7 +99,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     const slot = slots.acquire(context.deadline, push.device.brand, counterpart.counterpart)
     if (slot === 'full') return notCalled(overloaded(name, rate.waitMs(clock.monotonic(), slots.waiting)))
     if (slot !== true && !(await slot)) return notCalled(tooLate(name))
-    const probed = new Set<Circuit>()
+    const probed: Circuit[] = []
     let answered = false
     try {
       const refusedBy = admit(counterpart, probed)
@@ -114,7 +114,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
         parent: push.traceparent,
         attributes: () => ({ 'messaging.operation.type': 'send' }),
       })
-      const received = await callCounterpart(push, context, counterpart)
+      if (counterpart.inFlight++ === 0) counterpart.quietSince = sentAt
+      const received = await callService(push, context)
+      counterpart.inFlight--
+      if (received.category !== 'fatal' || received.reason !== 'timeout') counterpart.quietSince = clock.monotonic()
       span.end(() => endOf(received))
       const resolved = resolveEvidence(received, { counterpart: counterpart.proven, service: proven })
       answered = true
@@ -131,11 +134,11 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   }
 
   /** @param probed gets the circuits that the send probes. @returns the refusal of a send that must not begin */
-  function admit(counterpart: Counterpart, probed: Set<Circuit>): Fatal | undefined {
+  function admit(counterpart: Counterpart, probed: Circuit[]): Fatal | undefined {
     for (const circuit of [whole, counterpart]) {
       const admission = circuit.breaker.admit(clock.monotonic())
       if (typeof admission === 'object') return pausedOutcome(circuit, admission.retryAfterMs)
-      if (admission === 'probe') probed.add(circuit)
+      if (admission === 'probe') probed.push(circuit)
     }
     return undefined
   }
@@ -163,15 +166,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     return clock.now() >= deadline ? tooLate(name) : undefined
   }
 
-  async function callCounterpart(push: Push, context: SendContext, counterpart: Counterpart): Promise<DeviceAnswer> {
-    if (counterpart.inFlight++ === 0) counterpart.quietSince = clock.monotonic()
-    const answer = await callService(push, context)
-    counterpart.inFlight--
-    if (answer.category !== 'fatal' || answer.reason !== 'timeout') counterpart.quietSince = clock.monotonic()
-    return answer
-  }
-
-  /** Calls the service with a timeout. */
+  /** Calls the service with a timeout. Never rejects. */
   function callService(push: Push, context: SendContext): Promise<DeviceAnswer> {
     const now = clock.now()
     const ms = Math.min(timeoutMs, context.deadline - now)
@@ -202,19 +197,19 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     })
   }
 
-  function updateCircuits(answer: DeviceAnswer, counterpart: Counterpart, probed: Set<Circuit>, user: string): void {
+  function updateCircuits(answer: DeviceAnswer, counterpart: Counterpart, probed: Circuit[], user: string): void {
     const failing = answer.category === 'fatal' && answer.blame === 'provider'
     // An answer about some recipients says nothing about a pause.
     const unclear = answer.category === 'fatal' && !failing && answer.reason === 'misconfigured'
     const failed = !failing ? undefined : answer.concerns === 'counterpart' ? counterpart : whole
     for (const circuit of [whole, counterpart]) {
-      const probe = probed.has(circuit)
+      const probe = probed.includes(circuit)
       if (failed === undefined && !unclear) recordWorking(circuit, probe)
       else if (failed !== circuit) circuit.breaker.recordUnknown(probe)
     }
     if (answer.category !== 'fatal') return
     if (failed === undefined) counterpart.refusedUsers.clear()
-    else recordFailure(answer, failed, probed.has(failed), counterpart, user)
+    else recordFailure(answer, failed, probed.includes(failed), counterpart, user)
     if (answer.reason === 'misconfigured') alert(answer, counterpart)
   }
 

@@ -25,16 +25,16 @@ const mostTtlSeconds = 2_419_200
 export function fcmMessage(push: Push, now: number): { body: string } | Failed {
   const { ref, device, content, expiresAt, presentation = {} } = push
   const { title, body, image_url: image, url } = content
-  const over = content.overrides?.fcm ?? {}
-  const target = targets.find((name) => Object.hasOwn(over, name))
+  const over = content.overrides?.fcm
+  const target = over && targets.find((name) => Object.hasOwn(over, name))
   if (target !== undefined)
     return invalidMessage('fcm', `overrides.fcm may not set ${target}: the target is the user's device`)
-  const fault = faultOf(over)
+  const fault = over && faultOf(over)
   if (fault !== undefined) return invalidMessage('fcm', fault)
   // An image alone is not shown: APNs cannot show it either.
   const hasText = title !== undefined || body !== undefined
-  const shows = over.notification === undefined ? hasText : over.notification !== null
-  const { headers: appleHeaders, ...overApns } = isObject(over.apns) ? over.apns : {}
+  const shows = over?.notification === undefined ? hasText : over.notification !== null
+  const { headers: appleHeaders, ...overApns } = isObject(over?.apns) ? over.apns : {}
   const overAps = isObject(overApns.payload) ? overApns.payload.aps : undefined
   const apple = applePart(push, shows, { aps: overAps, headers: appleHeaders, at: 'overrides.fcm.apns' })
   if (typeof apple === 'string') return invalidMessage('fcm', apple)
@@ -65,7 +65,7 @@ export function fcmMessage(push: Push, now: number): { body: string } | Failed {
       fcm_options: url?.startsWith('https://') ? { link: url } : undefined,
     },
   }
-  return checked(merged(ours, isObject(over.apns) ? { ...over, apns: overApns } : over))
+  return checked(merged(ours, isObject(over?.apns) ? { ...over, apns: overApns } : over))
 }
 
 function androidNotification(tag: string, { sound = 'default', badge, androidChannel, icon }: Presentation) {
