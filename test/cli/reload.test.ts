@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { element, post } from '../support/sides.ts'
-import { addressesOf, freePorts, start } from './bellwire.ts'
+import { addressesOf, freePorts, run, start } from './bellwire.ts'
 
 const office = 'the-key-of-the-office-1'
 const [good, old, fresh] = ['the-key-that-stays-1', 'the-key-that-goes-1', 'the-key-that-comes-1']
@@ -17,7 +17,7 @@ operator:
   store: sqlite:operator.db
   suppression: none
   push: {provider: recording, file: pushed.ndjson}
-  admin_keys: [{name: office, key: ${office}, scopes: [reload]}]
+  admin_keys: [{name: office, key: ${office}, scopes: [reload, audit]}]
   keys:
 ${keys.map((key) => `    - {name: ${key}, key: ${key}, brands: [1]}`).join('\n')}
 ${more}`
@@ -57,6 +57,11 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
     restart: ['operator.keep_audit'],
   })
   assert.deepEqual([await send(good), await send(old), await send(fresh)], [200, 200, 401])
+  const running = await run(t, ['config', '--running', '--url', admin], { BELLWIRE_KEY: office })
+  assert.match(running.out, /^operator\.keep_audit +730d +default +800d$/m)
+  assert.match(running.out, /^log\.level +error +bellwire\.yaml:2$/m)
+  assert.match(running.out, /^operator\.port +0 +BELLWIRE_OPERATOR_PORT$/m)
+  assert.doesNotMatch(running.out, /the-key-of-the-office/)
   const newBrand = configuration([good, old]).replace('brands: [1]', 'brands: [1, 7]')
   await writeFile(file, newBrand)
   const unknown = await reload()

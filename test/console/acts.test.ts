@@ -10,6 +10,16 @@ import { type Looked, signedIn } from './browse.ts'
 const laneOf = async (url: string, name: string) =>
   (await get(`${url}/admin/lanes`)).body.lanes.find((each: { name: string }) => each.name === name)
 
+/** The reasons of the latest decisions in the audit trail, the newest first. */
+async function reasonsOf(url: string, count: number): Promise<readonly (readonly string[])[]> {
+  const { entries } = (await get(`${url}/admin/audit`)).body
+  const acts = entries.filter(
+    ({ act, by, given }: { act: string; by: string; given?: { preview?: boolean } }) =>
+      by === 'anna' && !given?.preview && /^(lanes|failed\.(dismiss|replay))/.test(act),
+  )
+  return acts.slice(0, count).map(({ act, reason }: { act: string; reason: string }) => [act, reason])
+}
+
 /** The address of the first link or button with this text. */
 function addressOf({ html }: Looked, says: string): string {
   const found = html.match(new RegExp(`(?:href|formaction)="([^"]*)"[^>]*>${says}<`))
@@ -34,8 +44,15 @@ test('a lane is paused with its reason, which names the person, and is resumed',
   ])
   const resumed = await browser.look(addressOf(paused, 'Resume'))
   assert.match(resumed.text, /The pause of lane 1\/push ends/)
-  assert.match((await browser.send('/console/lanes/resume', { lane: '1/push' })).text, /1 pause ended/)
+  assert.match(
+    (await browser.send('/console/lanes/resume', { lane: '1/push', reason: 'corrected' })).text,
+    /1 pause ended/,
+  )
   assert.deepEqual((await laneOf(platform, '1/push')).pauses, [])
+  assert.deepEqual(await reasonsOf(platform, 2), [
+    ['lanes.resume', 'corrected'],
+    ['lanes.pause', 'the text is wrong'],
+  ])
 })
 
 test('a held lane is tried at once, its settings are changed and reset, and its messages are cancelled after a count', async (t) => {
@@ -44,13 +61,19 @@ test('a held lane is tried at once, its settings are changed and reset, and its 
   const lane = await browser.look('/console/lane?name=2/push')
   assert.match(lane.text, /held for .*ECONNREFUSED.*next try/)
   assert.match((await browser.look(addressOf(lane, 'Try now'))).text, /sends its next message now/)
-  assert.match((await browser.send('/console/lanes/try', { lane: '2/push' })).text, /tries its next message now/)
+  assert.match(
+    (await browser.send('/console/lanes/try', { lane: '2/push', reason: 'they are back' })).text,
+    /tries its next message now/,
+  )
 
   const changed = { lane: '2/push', concurrency: '2', reason: 'slower', for_seconds: '3600' }
   assert.match((await browser.send('/console/lanes/change', changed)).text, /1 setting changed/)
   const { concurrency } = (await laneOf(platform, '2/push')).settings
   assert.partialDeepStrictEqual(concurrency, { value: 2, override: { by: 'anna', reason: 'slower' } })
-  assert.match((await browser.send('/console/lanes/reset', { lane: '2/push' })).text, /1 setting returned/)
+  assert.match(
+    (await browser.send('/console/lanes/reset', { lane: '2/push', reason: 'fast again' })).text,
+    /1 setting returned/,
+  )
 
   const unasked = await browser.send('/console/lanes/cancel', { lane: '2/push', reason: 'all?' })
   assert.equal(unasked.status, 400, 'nothing is selected')
@@ -59,6 +82,12 @@ test('a held lane is tried at once, its settings are changed and reset, and its 
   await browser.send('/console/lanes/cancel', { lane: '2/push', user: '1002', reason: 'sent by hand' })
   await until(async () => (await laneOf(platform, '2/push')).waiting === 1, { awaited: 'one message is cancelled' })
   assert.match((await browser.look('/console/lane?name=2/push')).text, /anna user 1002: sent by hand 1/)
+  assert.deepEqual(await reasonsOf(platform, 4), [
+    ['lanes.cancel', 'sent by hand'],
+    ['lanes.reset', 'fast again'],
+    ['lanes.change', 'slower'],
+    ['lanes.resume', 'they are back'],
+  ])
 })
 
 test('50 of 200 Failed Actions are replayed by a filter, and selected ones are dismissed', async (t) => {
@@ -80,7 +109,14 @@ test('50 of 200 Failed Actions are replayed by a filter, and selected ones are d
   assert.match(filtered.text, /50 items wait for a decision/)
   const asked = await browser.look(addressOf(filtered, 'Replay all that match'))
   assert.match(asked.text, /50 items will be sent again/)
-  const done = await browser.send('/console/failed/replay', { lane: '1/site', activity: '20', per_second: '10' })
+  const unexplained = await browser.send('/console/failed/replay', { lane: '1/site', activity: '20' })
+  assert.equal(unexplained.status, 400, 'an act of the console needs a reason')
+  const done = await browser.send('/console/failed/replay', {
+    lane: '1/site',
+    activity: '20',
+    per_second: '10',
+    note: 'corrected',
+  })
   assert.match(done.text, /50 items replayed/)
   assert.partialDeepStrictEqual(await pending(), { 20: 0, 21: 150 })
 
@@ -90,9 +126,16 @@ test('50 of 200 Failed Actions are replayed by a filter, and selected ones are d
     (await browser.look(`/console/failed/dismiss?seq=${first}&seq=${second}`)).text,
     /2 items will be dismissed/,
   )
-  assert.match((await browser.send('/console/failed/dismiss', { seq: `${first},${second}` })).text, /2 items dismissed/)
+  assert.match(
+    (await browser.send('/console/failed/dismiss', { seq: `${first},${second}`, note: 'too late' })).text,
+    /2 items dismissed/,
+  )
   assert.partialDeepStrictEqual(await pending(), { 21: 148 })
-  const nothing = await browser.send('/console/failed/replay', {})
+  assert.deepEqual(await reasonsOf(platform, 2), [
+    ['failed.dismiss', 'too late'],
+    ['failed.replay', 'corrected'],
+  ])
+  const nothing = await browser.send('/console/failed/replay', { note: 'x' })
   assert.equal(nothing.status, 400)
   assert.match(nothing.text, /nothing is selected/)
 })

@@ -64,7 +64,7 @@ test('a person compares the lists, sees who differs, corrects the CRM after a pr
 
   await browser.look(`/console/reconciliation/acknowledge?run=${run.run}`)
   assert.match(
-    (await browser.send('/console/reconciliation/acknowledge', { run: run.run })).text,
+    (await browser.send('/console/reconciliation/acknowledge', { run: run.run, reason: 'known' })).text,
     /Acknowledged 20.* by anna/,
   )
   const started = await browser.send('/console/reconciliation/start', {

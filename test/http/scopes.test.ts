@@ -38,8 +38,19 @@ const onBothSides = {
     'POST /admin/lanes/settings/reset',
   ],
   reload: ['POST /admin/reload'],
-  people: ['GET /admin/people/{brand}/{user}', 'POST /admin/people/erase', 'GET /admin/people/erasures/{id}'],
-  audit: ['GET /admin/audit', 'GET /admin/audit.ndjson', 'GET /admin/audit/verify', 'GET /admin/keys'],
+  people: [
+    'GET /admin/people/{brand}/{user}',
+    'POST /admin/people/erase',
+    'POST /admin/people/erase/preview',
+    'GET /admin/people/erasures/{id}',
+  ],
+  audit: [
+    'GET /admin/audit',
+    'GET /admin/audit.ndjson',
+    'GET /admin/audit/verify',
+    'GET /admin/keys',
+    'GET /admin/settings',
+  ],
   tokens: ['POST /admin/subscriber-tokens', 'POST /admin/subscriber-tokens/revoke'],
 } as const
 
@@ -85,19 +96,19 @@ const platformRoutes: Routes = {
 const keyOf = (scope: string): string => `the-key-with-the-scope-${scope}`
 const keys = allScopes.map((scope) => ({ name: scope, key: keyOf(scope), scopes: [scope] }))
 
-const reload = async () => ({ applied: [], restart: [] })
+const configuration = { describe: () => ({ settings: [] }), reload: async () => ({ applied: [], restart: [] }) }
 const push = { devices: { source: 'registry', services: [witnessService('fcm_token')] } } as const
 const app = { secrets: ['a-secret-of-at-least-32-characters'], origins: [] }
 
 for (const [side, table, start] of [
-  ['operator', operatorRoutes, (t: TestContext) => startOperator(t, { adminKeys: keys, app, reload, push })],
+  ['operator', operatorRoutes, (t: TestContext) => startOperator(t, { adminKeys: keys, app, configuration, push })],
   [
     'platform',
     platformRoutes,
     (t: TestContext) =>
       startPlatform(t, {
         keys,
-        reload,
+        configuration,
         lanes: [{ brand: '1', channel: 'push', provider: 'own', mode: 'batch' }],
         own: { app, suppression: 'none', push },
       }),

@@ -11,7 +11,7 @@ import type {
   RouteGenericInterface,
 } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { DescribedRoute } from '../../contract/documents/described.ts'
+import { type DescribedRoute, requiresBody } from '../../contract/documents/described.ts'
 import { readJsonBody } from '../../contract/json-body.ts'
 import type { Authentication } from './authentication.ts'
 import { demandStorableParameters } from './demand-storable.ts'
@@ -27,7 +27,7 @@ export interface Route<
   readonly method: 'GET' | 'POST'
   readonly params?: Params
   readonly query?: Query
-  /** A JSON object. */
+  /** A JSON object. It may be left out if all its members are optional. */
   readonly body?: Body
   readonly gives?: Answer
   handler(
@@ -86,7 +86,7 @@ export function addRoute<
     onRequest: [onRequest, async (request: FastifyRequest) => demandStorableParameters(request)].flat(),
     async preValidation(request) {
       if (!body) return
-      const members = readMembers(request.body)
+      const members = readMembers(request.body, body)
       checkMembers?.(members)
       request.body = members
     },
@@ -98,7 +98,9 @@ export function addRoute<
   })
 }
 
-function readMembers(body: unknown): Readonly<Record<string, unknown>> {
+function readMembers(body: unknown, schema: TSchema): Readonly<Record<string, unknown>> {
+  const isEmpty = body === undefined || body === null || (Buffer.isBuffer(body) && body.length === 0)
+  if (isEmpty && !requiresBody(schema)) return {}
   if (!Buffer.isBuffer(body) || body.length === 0) throw new HttpError(400, 'the body is empty: send a JSON object')
   const json = readJsonBody(body)
   if (typeof json === 'string') throw new HttpError(400, `the body cannot be read: ${json}`)

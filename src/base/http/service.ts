@@ -23,6 +23,32 @@ export interface Reloaded {
   readonly restart: readonly string[]
 }
 
+/** A setting of a running side, without secrets. */
+export interface ShownSetting {
+  /** @example 'operator.keys[0].name' */
+  readonly setting: string
+  readonly value: string
+  /** @example 'bellwire.yaml:12', 'BELLWIRE_OPERATOR_PORT', 'default' */
+  readonly source: string
+  /** The value that a restart applies, if it differs. */
+  readonly after_restart?: string
+}
+
+/** The latest reload of a process. */
+export type LatestReload = Partial<Reloaded> & {
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** Why nothing was changed. */
+  readonly error?: string
+}
+
+/** The configuration of a running side. */
+export interface Configuration {
+  describe(): { readonly settings: readonly ShownSetting[]; readonly reload?: LatestReload }
+  /** Reads the configuration again. Rejects if it is not valid: then nothing changes. */
+  reload(): Promise<Reloaded>
+}
+
 /** The parts of a running side. Administration has its own app, so that the handler of the interface cannot reach its routes. */
 export interface Composed {
   readonly app: FastifyInstance

@@ -28,6 +28,10 @@ export interface DescribedRoute {
   readonly files?: Contents
 }
 
+/** Whether a request without a body is refused. */
+export const requiresBody = (body: TSchema): boolean =>
+  ((body as { readonly required?: readonly string[] }).required ?? []).length > 0
+
 export type Security = 'ApiKey' | 'Bearer' | 'Signature'
 
 /** Routes that are listed under one tag and have the same authentication. */

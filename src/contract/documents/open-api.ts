@@ -3,7 +3,7 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 import { ErrorRecord } from '../records.ts'
 import { type Components, createComponents, type Json } from './components.ts'
-import { type Contents, type DescribedRoute, json, type RouteGroup, type Security } from './described.ts'
+import { type Contents, type DescribedRoute, json, type RouteGroup, requiresBody, type Security } from './described.ts'
 import type { InterfaceOperation } from './interface-operations.ts'
 
 export interface OpenApiOptions {
@@ -126,7 +126,9 @@ function describeRoute(route: DescribedRoute, { tag, security, isPublic }: Route
     ...(scope !== undefined && { description: `The key needs the scope \`${scope}\`.` }),
     security: security === undefined ? [] : isPublic ? securityOf(security) : [{ [security]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(bodies && { requestBody: { required: true, content: contentOf(bodies, refer) } }),
+    ...(bodies && {
+      requestBody: { required: body === undefined || requiresBody(body), content: contentOf(bodies, refer) },
+    }),
     responses: {
       200: { description: 'Success.', content: contentOf(files ?? json(gives ?? anyObject), refer) },
       ...Object.fromEntries(errors),

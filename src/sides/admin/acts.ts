@@ -8,6 +8,7 @@ const acts = {
   'GET /admin/summary': null,
   'POST /admin/reload': 'reload',
   'GET /admin/backup': 'backup',
+  'GET /admin/settings': null,
   'GET /admin/keys': null,
   'POST /admin/activities/:channel': null,
   'POST /admin/outcomes': null,
@@ -19,6 +20,8 @@ const acts = {
   'GET /admin/messages/:ref': 'messages.show',
   'GET /admin/messages/:seq': 'messages.show',
   'GET /admin/people/:brand/:user': 'people.export',
+  // Counts only.
+  'POST /admin/people/erase/preview': null,
   'POST /admin/people/erase': 'people.erase',
   // Counts and a digest: clients ask again until it is done.
   'GET /admin/people/erasures/:id': null,

@@ -12,7 +12,7 @@ import { closed, limitOf, moment, nullable, textOf, whole } from '../../contract
 import { readMoment } from '../../contract/moment.ts'
 import { failedColumns, readAllFailed } from './failed-csv.ts'
 import type { AdminCaller } from './request-audit.ts'
-import { FailedGroups, FailedQuery, failedFilter, ReplayRate } from './requests.ts'
+import { actNote, FailedGroups, FailedQuery, failedFilter, ReplayRate } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
 import { sendCsv } from './send-file.ts'
 import { ShownAttempt, ShownIdentifiers, shownAttempt, shownIdentifiers } from './shown/history.ts'
@@ -154,13 +154,13 @@ export function failedRoutes(queue: FailedActions) {
     }),
     dismiss: adminRoute({
       says: 'Dismisses the matching failed items and returns their number.',
-      body: Type.Object(selected, closed),
+      body: Type.Object({ ...selected, ...actNote }, closed),
       gives: Decided,
       handler: ({ body }, key) => decide('dismiss', body, key),
     }),
     replay: adminRoute({
       says: 'Replays the matching failed items and returns their number.',
-      body: Type.Object({ ...selected, ...ReplayRate.properties }, closed),
+      body: Type.Object({ ...selected, ...actNote, ...ReplayRate.properties }, closed),
       gives: Decided,
       handler: ({ body }, key) => decide('replay', body, key),
     }),
@@ -168,7 +168,7 @@ export function failedRoutes(queue: FailedActions) {
 
   async function decide(
     action: 'dismiss' | 'replay',
-    { preview = false, after, per_second: perSecond, ...body }: Selection,
+    { preview = false, after, note: _, per_second: perSecond, ...body }: Selection,
     key: AdminCaller,
   ): Promise<DecidedItems & { readonly groups?: readonly FailedGroup[] }> {
     const given = filterOrAll(body, [...Object.keys(failedFilter), 'seqs'])
@@ -196,6 +196,7 @@ interface Selection extends GivenFilter {
   readonly preview?: boolean
   readonly after?: string
   readonly per_second?: number
+  readonly note?: string
 }
 
 function readFilter({ from, until, error, seqs, ...rest }: GivenFilter): FailedFilter {

@@ -10,7 +10,7 @@ import type { LaneService } from '../../base/queue/queue.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { closed, whole } from '../../contract/documents/described.ts'
 import { findTargets, type LaneAdmin, noSuchLane } from './lane-target.ts'
-import { laneName, PauseBody, ResumeBody, SettingsBody } from './requests.ts'
+import { actReason, laneName, PauseBody, ResumeBody, SettingsBody } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { Lanes, showLanes } from './shown/lanes.ts'
 import { isLaneVisible } from './visibility.ts'
@@ -101,6 +101,7 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
               description: 'The settings. Default: all of them.',
             }),
           ),
+          ...actReason,
         },
         closed,
       ),

@@ -9,7 +9,7 @@ import { clock } from '../../base/runtime/clock.ts'
 import type { Database } from '../../base/store/database.ts'
 import { brandNumber, moment, text, userId, whole } from '../../contract/documents/described.ts'
 import { shown } from '../../contract/shown.ts'
-import { ErasedUser } from './requests.ts'
+import { ErasedUser, PreviewedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendFile } from './send-file.ts'
 
@@ -61,6 +61,21 @@ export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }:
         const head = { side, brand, user_id: user, exported_at: new Date(clock.now()).toISOString() }
         const lines = writePerson(head, { brand, userId: user }, parts)
         return sendFile(reply, `person-${side}-${brand}.json`, 'application/json', lines)
+      },
+    }),
+    previewErasure: adminRoute({
+      says: 'Counts the rows that an erasure would erase or change.',
+      body: PreviewedUser,
+      gives: Type.Object({
+        rows: Type.Record(Type.String(), whole(), { description: 'The number of rows of each list of the export' }),
+      }),
+      async handler({ body: { brand: given, user_id: userId } }, key) {
+        const brand = String(given)
+        const rows: Record<string, number> = {}
+        for (const { database, part } of demandStore(brand, key).parts)
+          for await (const page of part.read(database, { brand, userId }))
+            rows[part.name] = (rows[part.name] ?? 0) + page.length
+        return { rows }
       },
     }),
     erase: adminRoute({

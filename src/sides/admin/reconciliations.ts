@@ -27,7 +27,7 @@ import {
 } from '../../subjects/reconcile/runs.ts'
 import { demandLift } from './lift.ts'
 import type { AdminCaller } from './request-audit.ts'
-import { liftReason, ReconciliationBody } from './requests.ts'
+import { liftReason, ReasonBody, ReconciliationBody } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv, sendFile } from './send-file.ts'
 import { ShownDiscrepancy, shownDiscrepancy } from './shown/discrepancy.ts'
@@ -155,6 +155,7 @@ export function reconciliationRoutes(
     acknowledge: adminRoute({
       says: 'Acknowledges the result of a run.',
       params: RunName,
+      body: ReasonBody,
       gives: ShownRun,
       async handler(request, key) {
         const run = await readRequestedRun(request.params.run, key)

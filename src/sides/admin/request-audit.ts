@@ -27,12 +27,24 @@ export interface OpenEntry extends RequestAudit {
   close(): Promise<void>
 }
 
-/** @param act null: the route leaves no entry */
-export function openEntry(trail: AuditTrail, act: string | null, request: FastifyRequest, key: AccessKey): OpenEntry {
+/** What a route says about its entries. */
+export interface RecordedRoute {
+  /** null: the route leaves no entry. */
+  readonly act: string | null
+  /** The member that says why the person acts. */
+  readonly why: 'reason' | 'note' | undefined
+}
+
+export function openEntry(
+  trail: AuditTrail,
+  { act, why }: RecordedRoute,
+  request: FastifyRequest,
+  key: AccessKey,
+): OpenEntry {
   let noted: AuditDetails = {}
   let stored = act === null
   const entryOf = (details: AuditDetails = {}): NewAuditEntry => {
-    const said = describeRequest(request)
+    const said = describeRequest(request, why)
     return { act: act ?? '', by: key.name, address: addressOf(request.raw), ...said, ...noted, ...details }
   }
   return {
@@ -60,12 +72,12 @@ export function openEntry(trail: AuditTrail, act: string | null, request: Fastif
 const paging = new Set(['limit', 'after', 'before'])
 
 /** Whom and what a request names: its parameters, its query and its JSON body. */
-function describeRequest({ params, query, body }: FastifyRequest): AuditDetails {
+function describeRequest({ params, query, body }: FastifyRequest, why: RecordedRoute['why']): AuditDetails {
   const json = isJson(body) ? body : {}
   const members = { ...(query as Members), ...json, ...(params as Members) }
-  const { brand, user_id, user = user_id, lane, reason, ...rest } = members
+  const { brand, user_id, user = user_id, lane, ...rest } = members
   const given = Object.fromEntries(
-    Object.entries(rest).filter(([name, value]) => value !== undefined && !paging.has(name)),
+    Object.entries(rest).filter(([name, value]) => value !== undefined && name !== why && !paging.has(name)),
   )
   const ofLane = typeof lane === 'string' ? lane.split('/', 1)[0] : undefined
   return {
@@ -73,7 +85,7 @@ function describeRequest({ params, query, body }: FastifyRequest): AuditDetails 
     ...present('user', user),
     ...present('lane', lane),
     ...(Object.keys(given).length > 0 && { given }),
-    ...present('reason', reason),
+    ...present('reason', why && members[why]),
   }
 }
 

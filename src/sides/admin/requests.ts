@@ -1,6 +1,6 @@
 // The members of requests to /admin that are also options of commands. This file loads no server, so that a command may load it.
 
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { failedStates } from '../../base/queue/failed/failed-state.ts'
 import { brandInJson, brandNumber, closed, text, timeText, userId } from '../../contract/documents/described.ts'
 import { channels } from '../../contract/endpoints.ts'
@@ -31,10 +31,12 @@ const partId = (description: string) =>
     Type.String({ minLength: 1, maxLength: mostText, title: `a text of 1 to ${mostText} characters`, description }),
   )
 
+const reasonTitle = `a text of 1 to ${longestReason} characters`
+
 export const reasonText = Type.String({
   minLength: 1,
   maxLength: longestReason,
-  title: `a text of 1 to ${longestReason} characters`,
+  title: reasonTitle,
   description: 'Why, for the next person. Shown with the name of the key.',
 })
 
@@ -62,6 +64,33 @@ const note = {
 /** The reason and the end of a change. */
 export const Note = Type.Object(note)
 
+/** Why a person acts, for the audit trail. */
+export const actReason = { reason: Type.Optional(reasonText) }
+
+/** The same beside a filter that has a `reason` of its own. */
+export const actNote = { note: Type.Optional(reasonText) }
+
+/**
+ * The member of a request to a route that says why the person acts. In other routes, `reason` is a filter.
+ *
+ * @returns undefined if the route stores no reason
+ */
+export function reasonMemberOf({ body, query }: RouteSchemas): 'reason' | 'note' | undefined {
+  const has = (schema: TSchema | undefined, name: string): boolean => {
+    const { properties } = (schema ?? {}) as { readonly properties?: Readonly<Record<string, { title?: string }>> }
+    return properties?.[name]?.title === reasonTitle
+  }
+  return (['note', 'reason'] as const).find((name) => has(body, name) || has(query, name))
+}
+
+interface RouteSchemas {
+  readonly body?: TSchema
+  readonly query?: TSchema
+}
+
+/** The body of an act that needs no more than its path. It may be left out. */
+export const ReasonBody = Type.Object(actReason, closed)
+
 export const PauseBody = Type.Object({ ...target, ...pausedPart, ...note }, closed)
 
 export const ResumeBody = Type.Object(
@@ -71,6 +100,7 @@ export const ResumeBody = Type.Object(
     now: Type.Optional(
       Type.Boolean({ description: 'Held lanes send their next message now, and do not wait for their next try.' }),
     ),
+    ...actReason,
   },
   closed,
 )
@@ -160,6 +190,9 @@ export const FailedQuery = Type.Object(
   closed,
 )
 
+/** Why items are replayed or dismissed. */
+export const DecisionNote = Type.Object(actNote)
+
 export const ReplayRate = Type.Object({
   per_second: Type.Optional(
     Type.Integer({
@@ -215,9 +248,6 @@ export const ConversionList = Type.Object(
   closed,
 )
 
-/** Why a person acts, for the audit trail. */
-export const actReason = { reason: Type.Optional(reasonText) }
-
 /** The filter of removed devices. */
 export const RemovedDevices = Type.Object({
   user_id: Type.Optional(text('The id of the user.')),
@@ -227,8 +257,13 @@ export const RemovedDevices = Type.Object({
   restorable: Type.Optional(Type.Boolean({ description: 'true: only devices that can be restored.' })),
 })
 
+const person = { brand: brandInJson(), user_id: userId() }
+
+/** The user whose rows an erasure would concern. */
+export const PreviewedUser = Type.Object(person, closed)
+
 /** The user whose data is erased. */
-export const ErasedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)
+export const ErasedUser = Type.Object({ ...person, ...actReason }, closed)
 
 /** The user whose subscriber tokens are revoked. */
 export const RevokedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)

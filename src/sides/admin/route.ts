@@ -13,6 +13,7 @@ import { mediaTypeOf } from '../../base/http/request-bodies.ts'
 import { addRoute, type Route, type RouteAccess } from '../../base/http/route.ts'
 import type { AuditTrail } from '../../subjects/audit/trail.ts'
 import { type AdminCaller, type OpenEntry, openEntry } from './request-audit.ts'
+import { reasonMemberOf } from './requests.ts'
 
 /** A route of /admin. */
 export interface AdminRoute<
@@ -70,6 +71,7 @@ export function registerAdmin(
   const entries = new WeakMap<FastifyRequest, OpenEntry>()
   for (const route of routes) {
     const { scope, act, body, bodies, streamed, largeBody } = route
+    const recorded = { act, why: reasonMemberOf(route) }
     const access: RouteAccess<AdminCaller> = {
       callerOf: (request) => ({ ...callerOf(request), audit: entries.get(request) as OpenEntry }),
       onRequest: [
@@ -79,7 +81,7 @@ export function registerAdmin(
           reply.header('cache-control', 'no-store')
           const key = callerOf(request)
           if (!key.scopes.includes(scope)) refuseScope(request, key, scope)
-          entries.set(request, openEntry(trail, act, request, key))
+          entries.set(request, openEntry(trail, recorded, request, key))
           if (body) demandType(request, ['application/json'])
           if (bodies) demandType(request, Object.keys(bodies))
         },

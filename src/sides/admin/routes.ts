@@ -2,7 +2,7 @@
 
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { Scope } from '../../base/http/access.ts'
-import type { Reloaded } from '../../base/http/service.ts'
+import type { Configuration } from '../../base/http/service.ts'
 import type { LaneService, Queue } from '../../base/queue/queue.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { AuditStore } from '../../subjects/audit/trail.ts'
@@ -19,6 +19,7 @@ import { attributeRoutes } from './attributes.ts'
 import { auditRoutes } from './audit.ts'
 import { backupRoute } from './backup.ts'
 import { cancellationRoutes } from './cancellations.ts'
+import { configurationRoutes } from './configuration.ts'
 import { listConsumers } from './consumers.ts'
 import { conversionCountRoutes } from './conversion-counts.ts'
 import { conversionListRoutes } from './conversion-list.ts'
@@ -34,7 +35,6 @@ import { type People, peopleRoutes } from './people.ts'
 import { type PermissionParts, permissionRoutes } from './permission.ts'
 import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
-import { reloadRoute } from './reload.ts'
 import type { AdminHandler } from './route.ts'
 import { type ChannelServices, listServices } from './services.ts'
 import { subscriberTokenRoutes } from './subscriber-tokens.ts'
@@ -54,8 +54,8 @@ interface SharedParts {
   readonly tokenSecret: string | undefined
   readonly revocations: Revocations
   readonly keyLists: KeyLists
-  /** Absent: the configuration cannot be read again. */
-  readonly reload: (() => Promise<Reloaded>) | undefined
+  /** Absent: the side was created by a program, with options. */
+  readonly configuration: Configuration | undefined
   /** The brands whose users have subscriber tokens. */
   readonly appBrands: readonly string[]
   readonly people: People
@@ -184,6 +184,7 @@ function peopleIn(side: 'operator' | 'platform', { people: given }: SharedParts)
   const people = peopleRoutes(side, given)
   return [
     route('GET', '/admin/people/:brand/:user', 'people', people.exportPerson),
+    route('POST', '/admin/people/erase/preview', 'people', people.previewErasure),
     route('POST', '/admin/people/erase', 'people', people.erase),
     route('GET', '/admin/people/erasures/:id', 'people', people.showErasure),
   ]
@@ -193,11 +194,11 @@ function servicesIn({ services }: SharedParts) {
   return [route('GET', '/admin/services', 'counts', listServices(services))]
 }
 
-function keysIn({ keyLists, reload }: SharedParts) {
-  return [
-    route('GET', '/admin/keys', 'audit', keyRoute(keyLists)),
-    ...(reload ? [route('POST', '/admin/reload', 'reload', reloadRoute(reload))] : []),
-  ]
+function keysIn({ keyLists, configuration }: SharedParts) {
+  const keys = route('GET', '/admin/keys', 'audit', keyRoute(keyLists))
+  if (!configuration) return [keys]
+  const { show, reload } = configurationRoutes(configuration)
+  return [keys, route('GET', '/admin/settings', 'audit', show), route('POST', '/admin/reload', 'reload', reload)]
 }
 
 function removalsIn({ removals }: SharedParts) {

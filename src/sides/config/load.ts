@@ -19,6 +19,17 @@ import { type Config, table } from './table.ts'
  * @example const { operator } = await loadConfig('bellwire.yaml')
  */
 export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process.env): Promise<Config> {
+  return (await readConfig(file, env)).config
+}
+
+/** A configuration with the places where its settings were written. */
+export interface ReadConfig {
+  readonly config: Config
+  readonly raw: Raw
+}
+
+/** loadConfig() with the places of the settings. */
+export async function readConfig(file?: string, env: NodeJS.ProcessEnv = process.env): Promise<ReadConfig> {
   const problems: Problem[] = []
   const written = await readConfigFile(
     configFile(file, env),
@@ -38,7 +49,7 @@ export async function loadConfig(file?: string, env: NodeJS.ProcessEnv = process
     problems.push(...faults.map((fault) => ({ ...fault, where: placeOf(raw, fault.path) })))
   }
   if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => lineOf(a) - lineOf(b)))
-  return freeze(config)
+  return { config: freeze(config), raw }
 }
 
 /** The path of the file that loadConfig() reads, if it exists. */

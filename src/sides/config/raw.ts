@@ -23,6 +23,28 @@ export function emptyMap(origin: Origin): Raw & { type: 'map' } {
 }
 
 /**
+ * The place where a setting was written.
+ *
+ * @param path 'platform.lanes[0].max'
+ * @returns undefined for a default
+ */
+export function sourceOf(raw: Raw, path: string): string | undefined {
+  let place = raw.origin.where
+  let inner = raw
+  for (const step of path.match(/[^.[\]]+/g) ?? []) {
+    // A text stands for all that is in it, such as `push: recording`, and for a list of one item.
+    if (inner.type === 'text') return place
+    const entry = inner.type === 'map' ? inner.entries.get(step) : undefined
+    const next = inner.type === 'list' ? inner.items[Number(step)] : entry?.value
+    if (next === undefined && inner.type === 'map' && /^\d+$/.test(step)) continue
+    if (next === undefined) return undefined
+    place = inner.type === 'map' && next.type !== 'text' ? (entry as Entry).origin.where : next.origin.where
+    inner = next
+  }
+  return place
+}
+
+/**
  * The place of a setting, or of the innermost setting around it that is written.
  *
  * @param path 'platform.lanes[0].max'

@@ -19,8 +19,8 @@ export interface Visit {
   readonly watch: Watch
   /** Whether this side has the route, and the key its scope. */
   can(route: AnyRouteName): boolean
-  /** Whether the route stores a reason for the next person. */
-  takesReason(route: AnyRouteName): boolean
+  /** The member of the route that stores a reason for the next person. */
+  reasonMember(route: AnyRouteName): 'reason' | 'note' | undefined
   readonly call: CallRoute
   /** The address of a page. @example visit.link('/lane', { name: '1/push' }) */
   link(path: string, parameters?: Readonly<Record<string, string | number | undefined>>): string

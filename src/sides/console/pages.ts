@@ -11,10 +11,11 @@ import { lanesPage } from './pages/lanes.ts'
 import { messagePage } from './pages/message.ts'
 import { messagesPage } from './pages/messages.ts'
 import { overviewPage } from './pages/overview.ts'
-import { exportPage, personPage } from './pages/person.ts'
+import { erasurePage, exportPage, personActs, personPage } from './pages/person.ts'
 import { pushActs, pushPage } from './pages/push.ts'
 import { discrepanciesPage, reconciliationPage, runPage } from './pages/reconciliation.ts'
 import { reconciliationActs } from './pages/reconciliation-acts.ts'
+import { settingsActs, settingsPage } from './pages/settings.ts'
 
 /** In the order of the navigation. */
 export const pages: readonly Page[] = [
@@ -28,12 +29,22 @@ export const pages: readonly Page[] = [
   devicesPage,
   personPage,
   exportPage,
+  erasurePage,
   conversionsPage,
   conversionListPage,
   reconciliationPage,
   runPage,
   discrepanciesPage,
   auditPage,
+  settingsPage,
 ]
 
-export const acts: readonly Act[] = [...laneActs, ...failedActs, ...pushActs, ...deviceActs, ...reconciliationActs]
+export const acts: readonly Act[] = [
+  ...laneActs,
+  ...failedActs,
+  ...pushActs,
+  ...deviceActs,
+  ...personActs,
+  ...reconciliationActs,
+  ...settingsActs,
+]

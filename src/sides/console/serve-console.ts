@@ -10,7 +10,7 @@ import { HttpError, type Side } from '../../base/http/http.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { apiKeyHeader } from '../../contract/endpoints.ts'
-import { reasonText } from '../admin/requests.ts'
+import { reasonMemberOf } from '../admin/requests.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
 import { createFiles } from './files.ts'
@@ -75,9 +75,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   const live = createLivePages()
   const watch = createWatch(side)
   const scopes = new Map(routes.map(({ method, url, scope }) => [`${method} ${url}`, scope]))
-  const withReason = new Set(
-    routes.filter(({ body }) => takesReason(body)).map(({ method, url }) => `${method} ${url}`),
-  )
+  const reasonMembers = new Map(routes.map((route) => [`${route.method} ${route.url}`, reasonMemberOf(route)]))
   const opened = new WeakMap<FastifyRequest, Session>()
 
   app.addHook('preClose', async () => live.stop())
@@ -187,7 +185,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
         const scope = scopes.get(route)
         return scope !== undefined && key.scopes.includes(scope)
       },
-      takesReason: (route: AnyRouteName) => withReason.has(route),
+      reasonMember: (route: AnyRouteName) => reasonMembers.get(route),
       call: callAs({ name: key.name, key: secret, address: addressOf(request.raw) }),
       link: (path, parameters = {}) => `${base}${path === '/' ? '' : path}${queryOf(parameters)}`,
     }
@@ -319,12 +317,6 @@ function fieldsOf(given: unknown): Fields {
   const names = [...new Set(parameters.keys())]
   const fields = names.map((name) => [name, parameters.getAll(name).filter(Boolean).join(',')] as const)
   return Object.fromEntries(fields.filter(([, value]) => value !== ''))
-}
-
-/** Whether the member `reason` is a text for the next person, and not the filter of Failed Actions. */
-function takesReason(body: TSchema | undefined): boolean {
-  const { properties } = (body ?? {}) as { readonly properties?: { readonly reason?: { readonly title?: string } } }
-  return properties?.reason?.title === (reasonText as { readonly title?: string }).title
 }
 
 function asRefusal(error: unknown): { readonly status: number; readonly message: string } {

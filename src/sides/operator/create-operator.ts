@@ -234,7 +234,7 @@ async function composeOn(
     countMessages: () => database.read(op(countMessages, [[]])),
     revocations,
     keyLists: { 'operator.keys': keys, 'operator.admin_keys': adminKeys },
-    reload: options.reload,
+    configuration: options.configuration,
     tokenSecret: options.app?.secrets[0],
     appBrands: allBrands,
     people: { storeOf: (brand) => (allBrands.includes(brand) ? people : undefined), stores: [people] },

@@ -1,7 +1,7 @@
 import type { AcceptedKey } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import type { BodyLimits } from '../../base/http/request-bodies.ts'
-import type { Reloaded } from '../../base/http/service.ts'
+import type { Configuration } from '../../base/http/service.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import type { ContentMapping } from '../../contract/content.ts'
 import type { AlertsOptions } from '../../subjects/alerts/options.ts'
@@ -70,8 +70,8 @@ export interface OperatorTesting {
 }
 
 export interface OperatorOptions {
-  /** Reads the configuration again, for POST /admin/reload. Absent: there is no such route. */
-  readonly reload?: () => Promise<Reloaded>
+  /** The configuration of the process, for GET /admin/settings and POST /admin/reload. Absent: there are no such routes. */
+  readonly configuration?: Configuration
   /** 'sqlite:PATH' or 'postgres://…'. */
   readonly store: string
   readonly keys: readonly ApiKey[]

@@ -99,7 +99,7 @@ const known: OptionsOf<PlatformOptions> = {
   contentsKeptMs: settings.keep_contents,
   auditKeptMs: settings.keep_audit,
   alerts: alertsOption,
-  reload: functionOption,
+  configuration: optional(custom('a Configuration, with a function reload', 'reload')),
   bodyBytes: settings.body,
   bodyBytesInFlight: settings.bodies,
   testing: optional(object({ bodyTimeoutMs: anything, statusWaitMs: anything })),

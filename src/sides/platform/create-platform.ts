@@ -172,7 +172,7 @@ async function composePlatform(
     app: options.own?.app !== undefined,
     revocations,
     keyLists: { 'platform.keys': keys },
-    reload: options.reload,
+    configuration: options.configuration,
     tokenSecret: options.own?.app?.secrets[0],
     appBrands: ownBrands,
     people: { storeOf: (brand) => peopleIn(stores.of(brand)), stores: stores.all.map(peopleIn) },

@@ -1,6 +1,6 @@
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { AccessKey } from '../../base/http/access.ts'
-import type { Reloaded } from '../../base/http/service.ts'
+import type { Configuration } from '../../base/http/service.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import type { ContentMapping } from '../../contract/content.ts'
 import type { AlertsOptions } from '../../subjects/alerts/options.ts'
@@ -104,8 +104,8 @@ export interface IntakeSource {
 }
 
 export interface PlatformOptions {
-  /** Reads the configuration again, for POST /admin/reload. Absent: there is no such route. */
-  readonly reload?: () => Promise<Reloaded>
+  /** The configuration of the process, for GET /admin/settings and POST /admin/reload. Absent: there are no such routes. */
+  readonly configuration?: Configuration
   /** 'sqlite:PATH' or 'postgres://…'. Must not be the operator's store. */
   readonly store: string
   /** Further databases, each with the brands that live in it. All other brands live in `store`. */

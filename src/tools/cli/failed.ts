@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
-import { ReplayRate } from '../../sides/admin/requests.ts'
+import { DecisionNote, ReplayRate } from '../../sides/admin/requests.ts'
 import type { Client } from './client.ts'
 import { downloadTo } from './download-to.ts'
 import { type Action, type DecideOptions, decide } from './failed/decide.ts'
@@ -101,6 +101,7 @@ function decideCommand(action: Action, description: string): Command {
     .option('--preview', 'only count the items')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print the counts as one JSON object; needs --yes or --preview')
+  withMembers(command, DecisionNote, { note: '--note <text>' })
   if (action === 'replay') withMembers(command, ReplayRate, { per_second: '--per-second <count>' })
   return command.action(async (options: DecideOptions) => {
     const progress = createProgress(process.stderr)

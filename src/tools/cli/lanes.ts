@@ -2,10 +2,10 @@
 
 import { Command } from 'commander'
 import type { Static } from 'typebox'
-import { LaneSettings, Note } from '../../sides/admin/requests.ts'
+import { LaneSettings, Note, ReasonBody } from '../../sides/admin/requests.ts'
 import { CliError, exit } from './exit.ts'
 import { labelOf, phraseLanes } from './lanes/show-lanes.ts'
-import { noteFlags } from './lanes/target.ts'
+import { noteFlags, reasonFlags } from './lanes/target.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { type Addressed, callSide, withAnswer } from './running-side.ts'
@@ -76,14 +76,14 @@ function resetCommand(): Command {
     .description('return settings of a lane to the configuration')
     .argument('<lane>', 'the name of the lane, such as 1/push')
     .argument('[settings...]', `${labels.join(', ')}; default: all of them`)
-  return withAnswer(command, 'platform', 'decide')
+  return withMembers(withAnswer(command, 'platform', 'decide'), ReasonBody, reasonFlags)
     .addHelpText('after', '\nExample:\n  bellwire lanes reset 1/push per-second\n')
-    .action(async (lane: string, given: readonly string[], options: Addressed) => {
+    .action(async (lane: string, given: readonly string[], options: Addressed & Static<typeof ReasonBody>) => {
       const unknown = given.find((each) => !labels.includes(each))
       if (unknown !== undefined)
         throw new CliError(exit.usage, `there is no setting ${unknown}: give ${labels.join(', ')}`)
       const named = settings.filter((name) => given.includes(labelOf(name)))
-      const body = { lane, ...(named.length > 0 && { settings: named }) }
+      const body = { lane, ...(named.length > 0 && { settings: named }), ...membersOf(options, reasonFlags) }
       const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/settings/reset', { body })
       if (answer.ended === 0 && !options.json)
         console.log(`Lane ${lane} already has the settings of the configuration.`)

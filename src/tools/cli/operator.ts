@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { loadConfig } from '../../sides/config/load.ts'
+import { readConfig } from '../../sides/config/load.ts'
 import { withConfig } from './config-option.ts'
 import { describeOperator } from './describe-side.ts'
 import { noSection } from './no-section.ts'
@@ -14,28 +14,22 @@ export function command(): Command {
       '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire operator\n  bellwire operator profile\n  BELLWIRE_OPERATOR_PORT=8080 bellwire operator --config /etc/bellwire.yaml\n',
     )
     .action(async ({ config: file }: { config?: string }) => {
-      const config = await loadConfig(file)
-      const { operator } = config
+      const read = await readConfig(file)
+      const { operator } = read.config
       if (!operator) throw noSection('operator', file)
-      await serve(
-        describeOperator(operator),
-        operator,
-        config,
-        () => loadConfig(file),
-        async (reload) => {
-          const [{ createOperator }, { operatorOptions }] = await Promise.all([
-            import('../../sides/operator/create-operator.ts'),
-            import('../../sides/config/compose/compose.ts'),
-          ])
-          const service = createOperator({ ...(await operatorOptions(operator)), reload })
-          return {
-            service,
-            apply(next) {
-              if (!next.operator) throw noSection('operator', file)
-              service.replaceKeys(next.operator)
-            },
-          }
-        },
-      )
+      await serve(describeOperator(operator), operator, read, file, async (configuration) => {
+        const [{ createOperator }, { operatorOptions }] = await Promise.all([
+          import('../../sides/operator/create-operator.ts'),
+          import('../../sides/config/compose/compose.ts'),
+        ])
+        const service = createOperator({ ...(await operatorOptions(operator)), configuration })
+        return {
+          service,
+          apply(next) {
+            if (!next.operator) throw noSection('operator', file)
+            service.replaceKeys(next.operator)
+          },
+        }
+      })
     })
 }

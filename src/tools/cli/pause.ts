@@ -5,14 +5,14 @@ import type { Static } from 'typebox'
 import type { AnswerOf } from '../../sides/admin/calls.ts'
 import { PauseBody, ResumeBody } from '../../sides/admin/requests.ts'
 import { type Pause, phraseLanes } from './lanes/show-lanes.ts'
-import { noteFlags, targetFlags, targetOf, withLane } from './lanes/target.ts'
+import { noteFlags, reasonFlags, targetFlags, targetOf, withLane } from './lanes/target.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print, toJson } from './output.ts'
 import { type Addressed, callSide, withAnswer } from './running-side.ts'
 
 const partFlags = { ...targetFlags, activity: '--activity <id>', action: '--action <id>' }
 const pauseFlags = { ...partFlags, ...noteFlags }
-const resumeFlags = { ...partFlags, now: '--now' }
+const resumeFlags = { ...partFlags, now: '--now', ...reasonFlags }
 
 export function command(): Command {
   return withMembers(withLane(withAnswer(new Command(), 'platform', 'decide')), PauseBody, pauseFlags)

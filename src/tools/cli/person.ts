@@ -59,6 +59,7 @@ interface EraseOptions extends Addressed {
   readonly brand: string
   readonly user?: string
   readonly users?: string
+  readonly reason?: string
   readonly wait: boolean
 }
 
@@ -67,10 +68,11 @@ function eraseCommand(): Command {
     .description('erase everything that is stored about a user, and report what stays')
     .option('--user <user_id>', 'the id of the user')
     .option('--users <file>', 'erase all users of this file, which has one id per line: after a restore of a backup')
+    .option('--reason <text>', 'why, for the audit trail')
     .option('--no-wait', 'do not wait for the end of the erasure')
     .option('--json', 'print each report as one JSON object per line')
     .addHelpText('after', eraseHelp)
-    .action(async ({ brand, user, users, wait, ...options }: EraseOptions) => {
+    .action(async ({ brand, user, users, reason, wait, ...options }: EraseOptions) => {
       const ids = await readUsers(user, users)
       const sides = await calledSides(options)
       if (sides.length === 0) throw new CliError(exit.usage, noSide)
@@ -81,7 +83,7 @@ function eraseCommand(): Command {
           [scope],
           async (client) => {
             for (const user_id of ids) {
-              let erasure: Erasure = await client.call('POST /admin/people/erase', { body: { brand, user_id } })
+              let erasure: Erasure = await client.call('POST /admin/people/erase', { body: { brand, user_id, reason } })
               while (wait && erasure.state === 'running') {
                 await sleep(pollMs)
                 erasure = await client.call('GET /admin/people/erasures/:id', { params: { id: erasure.id } })

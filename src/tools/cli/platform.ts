@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { loadConfig } from '../../sides/config/load.ts'
+import { readConfig } from '../../sides/config/load.ts'
 import { withConfig } from './config-option.ts'
 import { describePlatform } from './describe-side.ts'
 import { moveBrandCommand } from './move-brand.ts'
@@ -14,28 +14,22 @@ export function command(): Command {
       '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire platform\n  BELLWIRE_PLATFORM_STORE=postgres://… bellwire platform --config /etc/bellwire.yaml\n',
     )
     .action(async ({ config: file }: { config?: string }) => {
-      const config = await loadConfig(file)
-      const { platform } = config
+      const read = await readConfig(file)
+      const { platform } = read.config
       if (!platform) throw noSection('platform', file)
-      await serve(
-        describePlatform(platform),
-        platform,
-        config,
-        () => loadConfig(file),
-        async (reload) => {
-          const [{ createPlatform }, { platformOptions }] = await Promise.all([
-            import('../../sides/platform/create-platform.ts'),
-            import('../../sides/config/compose/compose.ts'),
-          ])
-          const service = createPlatform({ ...(await platformOptions(platform)), reload })
-          return {
-            service,
-            apply(next) {
-              if (!next.platform) throw noSection('platform', file)
-              service.replaceKeys(next.platform)
-            },
-          }
-        },
-      )
+      await serve(describePlatform(platform), platform, read, file, async (configuration) => {
+        const [{ createPlatform }, { platformOptions }] = await Promise.all([
+          import('../../sides/platform/create-platform.ts'),
+          import('../../sides/config/compose/compose.ts'),
+        ])
+        const service = createPlatform({ ...(await platformOptions(platform)), configuration })
+        return {
+          service,
+          apply(next) {
+            if (!next.platform) throw noSection('platform', file)
+            service.replaceKeys(next.platform)
+          },
+        }
+      })
     })
 }

@@ -2,15 +2,16 @@ import { isLoopbackAddress } from '../../base/http/address.ts'
 import type { Handler } from '../../base/http/http.ts'
 import { type Listening, type ListenOptions, listen, type Side } from '../../base/http/http.ts'
 import { chain } from '../../base/http/mount.ts'
-import type { Reloaded, Service } from '../../base/http/service.ts'
+import type { Configuration, Service } from '../../base/http/service.ts'
 import { type Events, emit } from '../../base/runtime/events.ts'
 import { type Log, startLog } from '../../base/runtime/log.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
+import { type ReadConfig, readConfig } from '../../sides/config/load.ts'
 import { secretsOf } from '../../sides/config/print.ts'
 import type { Config } from '../../sides/config/table.ts'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
-import { createReload } from './reload.ts'
+import { createConfiguration } from './reload.ts'
 import { storeError } from './store-error.ts'
 import { startTracing, type Tracing } from './tracing.ts'
 
@@ -45,11 +46,12 @@ interface Settings extends Address {
 export async function serve(
   description: Events['server.starting'],
   settings: Settings,
-  config: Config,
-  load: () => Promise<Config>,
-  create: (reload: () => Promise<Reloaded>) => Promise<Reloadable>,
+  started: ReadConfig,
+  file: string | undefined,
+  create: (configuration: Configuration) => Promise<Reloadable>,
 ): Promise<void> {
   const { side } = description
+  const { config } = started
   let log = startLogOf(config)
   // Also the old secrets: a provider may still answer with one of them.
   const restartLog = (next: Config): void => {
@@ -63,10 +65,10 @@ export async function serve(
     metrics()
     emit('server.starting', description)
     let running: Reloadable | undefined
-    const reload = createReload({
+    const configuration = createConfiguration({
       side,
-      config,
-      load,
+      started,
+      read: () => readConfig(file),
       apply(next) {
         if (!running) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
         running.apply(next)
@@ -74,8 +76,8 @@ export async function serve(
       },
     })
     // Without a listener, the signal would end the process.
-    process.on('SIGHUP', () => void reload().catch(() => {}))
-    running = await create(reload)
+    process.on('SIGHUP', () => void configuration.reload().catch(() => {}))
+    running = await create(configuration)
     const { service } = running
     const stopped = waitForSignal()
     await service.start().catch((error: unknown) => {

@@ -4,13 +4,22 @@ import { type Html, html } from '../html.ts'
 import type { AnyRouteName, Fields, Visit } from '../page.ts'
 
 /** Asks why, if the route stores it. */
-export const reasonField = (visit: Visit, route: AnyRouteName): Html =>
-  visit.takesReason(route)
-    ? html`<label>Reason, for the next person<textarea name="reason" rows="2" maxlength="500" required></textarea></label>`
-    : ''
+export function reasonField(visit: Visit, route: AnyRouteName): Html {
+  const name = visit.reasonMember(route)
+  return name === undefined
+    ? ''
+    : html`<label>Reason, for the next person<textarea name="${name}" rows="2" maxlength="500" required></textarea></label>`
+}
 
-export const reasonOf = (visit: Visit, route: AnyRouteName, { reason = '' }: Fields): { readonly reason: string } =>
-  (visit.takesReason(route) ? { reason } : {}) as { readonly reason: string }
+/** The reason of a form, for the body of the route. The route itself refuses an empty one. */
+export function reasonOf<Name extends 'reason' | 'note' = 'reason'>(
+  visit: Visit,
+  route: AnyRouteName,
+  fields: Fields,
+): { readonly [Each in Name]: string } {
+  const name = visit.reasonMember(route)
+  return (name === undefined ? {} : { [name]: fields[name] ?? '' }) as { readonly [Each in Name]: string }
+}
 
 /** Asks how long a change lasts. */
 export const endField = html`<label>Ends by itself<select name="for_seconds"><option value="">never: until a person ends it</option><option value="900">after 15 minutes</option><option value="3600">after 1 hour</option><option value="14400">after 4 hours</option><option value="86400">after 1 day</option><option value="604800">after 7 days</option></select></label>`

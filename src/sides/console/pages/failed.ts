@@ -5,7 +5,7 @@ import { reasons } from '../../../contract/reasons.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import { badge, empty, type Html, html, input, moment, number, select, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
-import { pick } from './act-fields.ts'
+import { pick, reasonField, reasonOf } from './act-fields.ts'
 
 type Group = AnswerOf<'platform', 'GET /admin/failed/summary'>['groups'][number]
 
@@ -95,6 +95,7 @@ type Selection = AnswerlessSelection & {
   readonly after?: string
   readonly preview?: boolean
   readonly per_second?: number
+  readonly note?: string
 }
 type AnswerlessSelection = { readonly seqs?: readonly number[]; readonly all?: true } & {
   readonly [Each in (typeof filterNames)[number]]?: string
@@ -140,7 +141,7 @@ function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string,
       return {
         before: reached.length === 0 ? '' : groupTable(visit, reached),
         effect: html`${phraseCount(count, 'item')} ${effect}`,
-        fields: html`!${action === 'replay' ? input('Most messages per second (optional; the rate of the lane is never exceeded)', 'per_second', '', html`type="number" min="1" max="1000000"`) : ''}`,
+        fields: html`!${action === 'replay' ? input('Most messages per second (optional; the rate of the lane is never exceeded)', 'per_second', '', html`type="number" min="1" max="1000000"`) : ''}!${reasonField(visit, route)}`,
         isEmpty: count === 0,
         back,
       }
@@ -148,7 +149,7 @@ function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string,
     async act(visit, fields) {
       const { per_second: rate } = fields
       const perSecond = action === 'replay' && rate !== undefined ? { per_second: Number(rate) } : {}
-      const body = { ...selectionOf(fields), ...perSecond }
+      const body = { ...selectionOf(fields), ...perSecond, ...reasonOf<'note'>(visit, route, fields) }
       const count = await callAll(visit, body, () => {})
       return { to: visit.link('/failed', pick(fields, filterNames)), count }
     },

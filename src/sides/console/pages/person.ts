@@ -3,8 +3,9 @@
 import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
-import { crumb, empty, facts, type Html, html, input, moment, table } from '../html.ts'
-import type { Page, Visit } from '../page.ts'
+import { badge, crumb, empty, facts, type Html, html, input, moment, number, table } from '../html.ts'
+import type { Act, Page, Visit } from '../page.ts'
+import { reasonField, reasonOf } from './act-fields.ts'
 import { hideSecrets } from './message.ts'
 import { messageTable } from './messages.ts'
 
@@ -50,6 +51,7 @@ function buttonsOf(visit: Visit, { brand, user }: Person): Html {
     [visit.link('/messages', { brand, find: user }), 'Messages'],
     ...(visit.can('GET /admin/audit') ? [[visit.link('/audit', { brand, user }), 'Audit']] : []),
     ...(visit.can('GET /admin/people/:brand/:user') ? [[visit.link('/person/export', { brand, user }), 'Export']] : []),
+    ...(visit.can(erase.needs) ? [[visit.link(erase.path, { brand, user }), 'Erase']] : []),
   ] as const
   return html`<p class="buttons">!${buttons.map(([to, says]) => html`<a class="button" href="${to}">${says}</a>`)}</p>`
 }
@@ -94,6 +96,75 @@ function permissionOf({ decided, fields, exempt, source, read_at: readAt, as_of:
   ])
 }
 
+const countTable = (label: string, counts: Readonly<Record<string, number>>): Html =>
+  table(
+    label,
+    ['Kind', '#Rows'],
+    Object.entries(counts).map(
+      ([name, count]) =>
+        html`<tr><th scope="row">${name.replaceAll('_', ' ')}</th><td class="number">${number(count)}</td></tr>`,
+    ),
+  )
+
+const erase: Act = {
+  path: '/person/erase',
+  needs: 'POST /admin/people/erase',
+  title: 'Erase person',
+  async ask(visit) {
+    const { brand = '', user = '' } = visit.query
+    const { rows } = await visit.call('POST /admin/people/erase/preview', { body: { brand, user_id: user } })
+    const count = sumOf(rows)
+    return {
+      before: countTable('Rows of the person', rows),
+      effect: html`${phraseCount(count, 'row')} of user <bdi>${user}</bdi> of brand ${brand} ${count === 1 ? 'is' : 'are'} erased on this ${visit.side}. Messages that wait are cancelled. Erased data cannot be restored. The other side has data of its own: erase it there, too.`,
+      fields: reasonField(visit, this.needs),
+      back: visit.link('/person', { brand, user }),
+    }
+  },
+  async act(visit, fields) {
+    const { brand = '', user = '' } = fields
+    const { rows } = await visit.call('POST /admin/people/erase/preview', { body: { brand, user_id: user } })
+    const body = { brand, user_id: user, ...reasonOf(visit, this.needs, fields) }
+    const { id } = await visit.call('POST /admin/people/erase', { body })
+    return { to: visit.link(erasurePage.path, { id }), count: sumOf(rows) }
+  },
+  done: (count) => `The erasure of ${phraseCount(count, 'row')} began. It goes on if you leave this page.`,
+}
+
+const sumOf = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+export const personActs: readonly Act[] = [erase]
+
+/** Its address names the erasure, and no person. */
+export const erasurePage: Page = {
+  path: '/person/erasure',
+  title: 'Erasure',
+  needs: 'GET /admin/people/erasures/:id',
+  within: '/person',
+  async live(visit) {
+    const { id = '' } = visit.query
+    const erasure = await visit.call('GET /admin/people/erasures/:id', { params: { id } })
+    const { brand, state, erased, waiting, kept, user_digest: digest, done_at: doneAt } = erasure
+    const rows = kept.map(
+      ({ column, as, why }) =>
+        html`<tr><th scope="row" class="mono">${column}</th><td>${as}</td><td class="wide">${why}</td></tr>`,
+    )
+    return html`!${crumb(visit.link('/person'), 'Person')}<h1>Erasure !${badge(state)}</h1>
+!${facts([
+      ['Requested', html`!${moment(erasure.requested_at)} by <bdi>${erasure.requested_by}</bdi>`],
+      ['Brand', brand],
+      ['Person', html`<span class="mono">${digest}</span>, the digest that stands for the user id`],
+      ['Done', doneAt === undefined ? html`not yet` : moment(doneAt)],
+      ...(waiting === 0
+        ? []
+        : [['In use', html`${phraseCount(waiting, 'row')}: erased as soon as they are settled`] as const]),
+    ])}
+<h2>Erased rows</h2>!${Object.keys(erased).length === 0 ? empty('Nothing was erased yet.') : countTable('Erased rows', erased)}
+<h2>Rows that stay</h2>!${table('Columns that stay', ['Column', 'As', 'Why'], rows)}`
+  },
+}
+
 /** A token allows sending to the device: only the file of the command has it. A text may be JSON itself, such as a request. */
 const hideInTexts = (_name: string, value: unknown): unknown => (typeof value === 'string' ? hideSecrets(value) : value)
 
@@ -108,17 +179,15 @@ export const exportPage: Page = {
   async still(visit) {
     const { brand = '', user = '' } = visit.query
     const held = await visit.call('GET /admin/people/:brand/:user', { params: { brand, user } })
-    const rows = Object.entries(held as object)
-      .filter((entry): entry is [string, readonly object[]] => Array.isArray(entry[1]))
-      .map(
-        ([name, all]) =>
-          html`<tr><th scope="row">${name.replaceAll('_', ' ')}</th><td class="number">${String(all.length)}</td></tr>`,
-      )
+    const lists = Object.entries(held as object).filter((entry): entry is [string, readonly object[]] =>
+      Array.isArray(entry[1]),
+    )
+    const counts = Object.fromEntries(lists.map(([name, all]) => [name, all.length]))
     const text = hideSecrets(JSON.stringify(held, hideInTexts, 2))
     const command = `bellwire person export --brand ${brand} --user ${user}`
     return html`!${crumb(visit.link('/person', { brand, user }), 'Person')}<h1>Export of a person</h1>
 <p class="lead">Everything that this ${visit.side} holds about user <bdi>${user}</bdi> of brand ${brand}. Tokens are hidden here. To a file with all data: <code>${command}</code></p>
-!${table('Data by kind', ['Kind', '#Entries'], rows)}
+!${countTable('Data by kind', counts)}
 !${text.length > mostShown ? html`<p class="lead">${phraseCount(text.length, 'character')}: too long to be shown here.</p>` : html`<h2>As JSON</h2><pre tabindex="0" role="region" aria-label="The export as JSON">${text}</pre>`}`
   },
 }

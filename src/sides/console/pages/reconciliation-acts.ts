@@ -93,7 +93,8 @@ const acknowledge: Act = {
     }
   },
   async act(visit, fields) {
-    await visit.call('POST /admin/reconciliations/:run/acknowledge', { params: { run: fields.run ?? '' } })
+    const body = reasonOf(visit, this.needs, fields)
+    await visit.call('POST /admin/reconciliations/:run/acknowledge', { params: { run: fields.run ?? '' }, body })
     return { to: runLink(visit, fields), count: 1 }
   },
   done: () => 'The run is acknowledged.',

@@ -16,6 +16,7 @@ export type DecideOptions = FilterOptions & {
   readonly preview?: true
   readonly yes?: true
   readonly per_second?: number
+  readonly note?: string
 }
 
 export type Action = 'replay' | 'dismiss'
@@ -47,7 +48,7 @@ export async function decide(
   if (options.preview || counted.matching === 0) return counted
   if (!options.yes)
     await confirm(`${action === 'replay' ? 'Replay' : 'Dismiss'} ${phraseCount(counted.matching, 'item')}?`)
-  const body = { ...selection, per_second: options.per_second }
+  const body = { ...selection, per_second: options.per_second, note: options.note }
   let changed = 0
   for await (const { count } of answersOf(client, action, body)) {
     changed += count

@@ -8,7 +8,8 @@ export const withLane = (command: Command): Command =>
   command.argument('[lane]', 'the name of the lane, such as 1/push')
 
 export const targetFlags = { brand: '--brand <number>' }
-export const noteFlags = { reason: '--reason <text>', for_seconds: '--for <time>' }
+export const reasonFlags = { reason: '--reason <text>' }
+export const noteFlags = { ...reasonFlags, for_seconds: '--for <time>' }
 
 /** The members of a request body that name the lanes. */
 export function targetOf(

@@ -1,10 +1,14 @@
 // The commands that a report names: they export, correct and acknowledge a run of a reconciliation.
 
 import { Command, Option } from 'commander'
+import type { Static } from 'typebox'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf, RequestOf } from '../../../sides/admin/calls.ts'
+import { ReasonBody } from '../../../sides/admin/requests.ts'
 import { confirm } from '../confirm.ts'
 import { downloadTo } from '../download-to.ts'
+import { reasonFlags } from '../lanes/target.ts'
+import { membersOf, withMembers } from '../members.ts'
 import { print, toJson } from '../output.ts'
 import { type Addressed, callSide, withAddress, withAnswer, withSide } from '../running-side.ts'
 
@@ -61,10 +65,10 @@ type Correction = AnswerOf<'platform', typeof correctRoute>
 type Preview = Extract<Correction, { readonly count: number }>
 
 export function acknowledgeCommand(): Command {
-  return withRun(withAnswer(new Command('acknowledge'), 'platform', 'decide'))
+  return withRun(withMembers(withAnswer(new Command('acknowledge'), 'platform', 'decide'), ReasonBody, reasonFlags))
     .description('acknowledge the result of a run')
-    .action(async (run: string, options: Addressed) => {
-      const request = { params: { run } }
+    .action(async (run: string, options: Addressed & Static<typeof ReasonBody>) => {
+      const request = { params: { run }, body: membersOf(options, reasonFlags) }
       const answer = await callSide(
         'platform',
         options,

@@ -1,0 +1,74 @@
+// The settings of a running side, and the reload of its configuration.
+
+import { Type } from 'typebox'
+import type { AccessKey } from '../../base/http/access.ts'
+import { HttpError } from '../../base/http/http-error.ts'
+import type { Configuration } from '../../base/http/service.ts'
+import { ConfigError } from '../../base/runtime/problem.ts'
+import { moment } from '../../contract/documents/described.ts'
+import { ReasonBody } from './requests.ts'
+import { adminRoute } from './route.ts'
+
+const paths = (description: string) => Type.Array(Type.String(), { description })
+
+const applied = paths('The settings that changed and were applied')
+const restart = paths('The settings that changed, but need a restart')
+
+const Setting = Type.Object({
+  setting: Type.String({ description: 'Its path, such as operator.port' }),
+  value: Type.String({ description: 'The value in effect; a secret is masked' }),
+  source: Type.String({ description: 'The file with the line, the environment variable, or default' }),
+  after_restart: Type.Optional(Type.String({ description: 'The value that a restart applies, if it differs' })),
+})
+
+/** @param configuration of the process that answers: each process reads its own */
+export const configurationRoutes = (configuration: Configuration) => ({
+  show: adminRoute({
+    says: 'Lists the settings of this process with their sources, without secrets, and the result of its latest reload.',
+    gives: Type.Object({
+      settings: Type.Array(Setting),
+      reload: Type.Optional(
+        Type.Object({
+          at: moment('The time of the latest reload'),
+          applied: Type.Optional(applied),
+          restart: Type.Optional(restart),
+          error: Type.Optional(Type.String({ description: 'Why nothing was changed' })),
+        }),
+      ),
+    }),
+    async handler(_request, key) {
+      demandAllBrands(key)
+      const { settings, reload } = configuration.describe()
+      return {
+        settings: [...settings],
+        ...(reload && {
+          reload: {
+            at: reload.at,
+            ...(reload.applied && { applied: [...reload.applied] }),
+            ...(reload.restart && { restart: [...reload.restart] }),
+            ...(reload.error !== undefined && { error: reload.error }),
+          },
+        }),
+      }
+    },
+  }),
+  reload: adminRoute({
+    says: 'Reads the configuration of this process again, and applies its keys and log level.',
+    body: ReasonBody,
+    gives: Type.Object({ applied, restart }),
+    refuses: { 409: 'The new configuration is not valid: nothing was changed.' },
+    async handler(_request, key) {
+      demandAllBrands(key)
+      try {
+        const result = await configuration.reload()
+        return { applied: [...result.applied], restart: [...result.restart] }
+      } catch (error) {
+        throw error instanceof ConfigError ? new HttpError(409, `nothing was changed: ${error.message}`) : error
+      }
+    },
+  }),
+})
+
+function demandAllBrands({ name, brands }: AccessKey): void {
+  if (brands) throw new HttpError(403, `the key ${name} is bound to brands: use a key without brands`)
+}

@@ -1,0 +1,71 @@
+// How is it set? Each setting with its source, and the reload of the configuration with its result.
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { readConfig } from '../../src/sides/config/load.ts'
+import { createConfiguration } from '../../src/tools/cli/reload.ts'
+import { adminKey, get, startOperator, temporary } from '../support/sides.ts'
+import { anna } from './at-work.ts'
+import { signedIn } from './browse.ts'
+
+const written = (level: string, more = '') => `log: {level: ${level}}
+operator:
+  store: postgres://bell:hidden-password@127.0.0.1/bell
+  suppression: none
+  push: recording
+  keys:
+    - {name: platform, key: the-key-of-the-platform-1, brands: [1]}
+${more}`
+
+test('the page of the settings names the source of each, hides secrets, and shows the result of a reload', async (t) => {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, written('info'))
+  const read = () => readConfig(file, { BELLWIRE_OPERATOR_PORT: '8080' })
+  const configuration = createConfiguration({ side: 'operator', started: await read(), read, apply: () => {} })
+  const { url } = await startOperator(t, { adminKeys: [adminKey, anna] as never, configuration })
+  const browser = await signedIn(url, adminKey.key)
+  const row = async (name: string) => {
+    const { html } = await browser.look('/console/settings')
+    const found = html.split('<tr>').find((each) => each.includes(`>${name}</th>`))
+    return found
+      ?.replace(/<\/tr>.*/s, '')
+      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+  }
+  assert.equal(await row('operator.port'), 'operator.port 8080 BELLWIRE_OPERATOR_PORT')
+  assert.equal(await row('operator.store'), 'operator.store postgres://bell:********@127.0.0.1/bell bellwire.yaml:3')
+  assert.equal(await row('operator.push.provider'), 'operator.push.provider recording bellwire.yaml:5')
+  assert.equal(await row('operator.keys[0].name'), 'operator.keys[0].name platform bellwire.yaml:7')
+  assert.match((await row('operator.host')) ?? '', / default$/)
+  const { text } = await browser.look('/console/settings')
+  assert.doesNotMatch(text, /hidden-password|the-key-of-the-platform-1/)
+  assert.doesNotMatch((await browser.look('/console/settings?only=written')).text, / default /)
+
+  await writeFile(file, written('debug', '  keep_audit: 800d\n'))
+  const asked = await browser.look('/console/settings/reload')
+  assert.match(asked.text, /A configuration that is not valid changes nothing/)
+  const done = await browser.send('/console/settings/reload', { reason: 'to find the fault' })
+  assert.match(
+    done.text,
+    /The configuration was applied\..*Applied: log\.level.*Waiting for a restart: operator\.keep_audit/,
+  )
+  assert.equal(await row('log.level'), 'log.level debug bellwire.yaml:1')
+  assert.match(done.text, /operator\.keep_audit .*after a restart 800d/)
+  assert.equal((await get(`${url}/admin/audit?act=reload`)).body.entries[0].reason, 'to find the fault')
+
+  await writeFile(file, written('loud'))
+  const refused = await browser.send('/console/settings/reload', { reason: 'again' })
+  assert.equal(refused.status, 409)
+  assert.match(
+    refused.text,
+    /nothing was changed: bellwire\.yaml:1 {2}log\.level|nothing was changed: bellwire\.yaml:1 log\.level/,
+  )
+  assert.match((await browser.look('/console/settings')).text, /The latest reload .* changed nothing\. .*log\.level/)
+
+  const other = await signedIn(url, anna.key)
+  assert.equal((await other.look('/console/settings')).status, 403)
+  assert.doesNotMatch((await other.look('/console')).html, /console\/settings/)
+})
