@@ -3,26 +3,27 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { type BrowserContext, chromium as engine } from 'playwright-core'
 import { chromiumOrigin, startFakeGcm } from '../support/gcm/fake-gcm.ts'
 import { chromium, withoutChromium } from '../support/services/chromium.ts'
-import { webPushSuite } from './web-push-suite.ts'
+import { type Lifetime, webPushSuite } from './web-push-suite.ts'
 
-webPushSuite({
+await webPushSuite({
   name: 'Chromium',
   skip: await withoutChromium(),
   origin: chromiumOrigin,
-  async open(t, standIn, site) {
-    const browser = await launchChromium(t, await startFakeGcm(t, standIn))
-    await browser.grantPermissions(['notifications'], { origin: site })
-    const page = await browser.newPage()
-    await page.goto(site)
-    return page
+  async launch(file, standIn) {
+    const browser = await launchChromium(file, await startFakeGcm(file, standIn))
+    return async (site) => {
+      await browser.grantPermissions(['notifications'], { origin: site })
+      const page = await browser.newPage()
+      await page.goto(site)
+      return page
+    }
   },
 })
 
-async function launchChromium(t: TestContext, switches: readonly string[]): Promise<BrowserContext> {
+async function launchChromium(file: Lifetime, switches: readonly string[]): Promise<BrowserContext> {
   const profile = await mkdtemp(join(tmpdir(), 'bellwire-chromium-'))
   const browser = await engine.launchPersistentContext(profile, {
     executablePath: await chromium(),
@@ -41,7 +42,7 @@ async function launchChromium(t: TestContext, switches: readonly string[]): Prom
       '--disable-sync',
     ],
   })
-  t.after(async () => {
+  file.after(async () => {
     await browser.close()
     await rm(profile, { recursive: true, force: true, maxRetries: 5 })
   })

@@ -4,11 +4,11 @@ import { launchFirefox } from '../support/launch-firefox.ts'
 import { withoutFirefox } from '../support/services/firefox.ts'
 import { webPushSuite } from './web-push-suite.ts'
 
-webPushSuite({
+await webPushSuite({
   name: 'Firefox',
   skip: await withoutFirefox(),
-  async open(t, standIn, site) {
-    const browser = await launchFirefox(t, {
+  async launch(file, standIn) {
+    const browser = await launchFirefox(file, {
       'dom.push.enabled': true,
       'dom.push.connection.enabled': true,
       'dom.push.serverURL': standIn.autopush,
@@ -20,8 +20,10 @@ webPushSuite({
       // Firefox shows notifications itself, because there is no desktop.
       'alerts.useSystemBackend': false,
     })
-    const page = await browser.newPage()
-    await page.goto(site)
-    return page
+    return async (site) => {
+      const page = await browser.newPage()
+      await page.goto(site)
+      return page
+    }
   },
 })

@@ -2,7 +2,7 @@
 // receives.
 
 import assert from 'node:assert/strict'
-import test, { type TestContext } from 'node:test'
+import test, { after, type TestContext } from 'node:test'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
 import { webPush } from '../../src/subjects/providers/web-push/web-push.ts'
@@ -28,12 +28,17 @@ export interface BrowserFixture {
   readonly skip: string | false
   /** The origin of the endpoints, if the browser chooses it. Absent: the endpoints are at the stand-in. */
   readonly origin?: string
-  /** Opens a page of this site in a browser that subscribes at the stand-in. Closed after the test. */
-  open(t: TestContext, standIn: WebPushStandIn, site: string): Promise<Page>
+  /** Starts a browser that subscribes at the stand-in. It ends with the file of tests. @returns a function that opens a page of a site */
+  launch(file: Lifetime, standIn: WebPushStandIn): Promise<(site: string) => Promise<Page>>
+}
+
+export interface Lifetime {
+  after(work: () => Promise<void>): void
 }
 
 export interface Page {
   evaluate<T>(run: (argument: string) => Promise<T>, argument: string): Promise<T>
+  close(): Promise<void>
 }
 
 const secret = 'the-secret-of-the-receipts-of-a-test'
@@ -56,16 +61,24 @@ const clickOnRequest = `
   }
 `
 
-export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void {
+/** The tests share the browser and the stand-in. Each has a site of its own, and so a service worker and a subscription of its own. */
+export async function webPushSuite({ name, skip, origin, launch }: BrowserFixture): Promise<void> {
+  const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
+  after(() => standIn.close())
+  const openSite = skip ? undefined : await launch({ after }, standIn)
+  const open = async (t: TestContext, site: string): Promise<Page> => {
+    const page = (await openSite?.(site)) as Page
+    t.after(() => page.close())
+    return page
+  }
+
   for (const way of ways)
     test(`${name}: a message is displayed and clicked, and the platform gets both ${way}, with the meta`, {
       skip,
       timeout: 120_000,
     }, async (t) => {
-      const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
-      t.after(() => standIn.close())
       const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`)
-      const page = await open(t, standIn, site.url)
+      const page = await open(t, site.url)
       const keys = makeVapidKeys()
       const platform = await reportingPlatform(t, way)
       const { port } = platform.operator.listen
@@ -105,14 +118,12 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
     skip,
     timeout: 120_000,
   }, async (t) => {
-    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
-    t.after(() => standIn.close())
     const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
     const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`, {
       '/widget.js': { type: 'text/javascript', body: await bundleWidget('inbox-element') },
       '/token': { type: 'application/json', body: JSON.stringify({ token: bearer }) },
     })
-    const page = await open(t, standIn, site.url)
+    const page = await open(t, site.url)
     const keys = makeVapidKeys()
     const port = await freePort()
     const service = webPush({
@@ -164,13 +175,11 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
     skip,
     timeout: 120_000,
   }, async (t) => {
-    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
-    t.after(() => standIn.close())
     const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
     const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`, {
       '/token': { type: 'application/json', body: JSON.stringify({ token: bearer }) },
     })
-    const page = await open(t, standIn, site.url)
+    const page = await open(t, site.url)
     const keys = makeVapidKeys()
     const service = webPush({ ...keys, subject, origins: { [origin ?? standIn.url]: standIn.url } })
     const { url, devices } = await startOperator(t, {
@@ -202,10 +211,8 @@ export function webPushSuite({ name, skip, origin, open }: BrowserFixture): void
     skip,
     timeout: 120_000,
   }, async (t) => {
-    const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
-    t.after(() => standIn.close())
     const site = await startPushSite(t)
-    const page = await open(t, standIn, site.url)
+    const page = await open(t, site.url)
     const keys = makeVapidKeys()
     const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
     const { endpoint } = JSON.parse(token) as { endpoint: string }

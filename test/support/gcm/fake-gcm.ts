@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
-import type { TestContext } from 'node:test'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import type { BrowserSubscription } from '../../../src/tools/stand-ins/web-push/browser.ts'
@@ -20,7 +19,10 @@ const tags = { heartbeatPing: 0, heartbeatAck: 1, loginRequest: 2, loginResponse
 const mcsVersion = 41
 
 /** @returns the switches that make Chromium use this server; it must also ignore certificate errors */
-export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Promise<readonly string[]> {
+export async function startFakeGcm(
+  file: { after(work: () => Promise<void>): void },
+  standIn: WebPushStandIn,
+): Promise<readonly string[]> {
   const subscriptions = new Map<string, BrowserSubscription>()
   let connection: TLSSocket | undefined
   const setOnline = (online: boolean): void => {
@@ -108,7 +110,7 @@ export async function startFakeGcm(t: TestContext, standIn: WebPushStandIn): Pro
     })
   })
 
-  t.after(() => {
+  file.after(async () => {
     connection?.destroy()
     mcs.close()
     api.closeAllConnections()
