@@ -4,8 +4,16 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type Browser, chromium as engine, type Page } from 'playwright-core'
 import { chromium } from '../support/services/chromium.ts'
+import type { Demo } from './demo-child.ts'
 
 export const waiting = { timeout: 20_000 }
+
+/** A demo whose page several tests open. */
+export interface RunningDemo {
+  readonly demo: Demo
+  readonly site: string
+  readonly browser: Browser
+}
 
 export async function launch(t: TestContext): Promise<Browser> {
   const browser = await engine.launch({
@@ -73,4 +81,13 @@ export async function eventually(condition: () => Promise<boolean>): Promise<voi
     if (Date.now() > deadline) throw new Error('the condition was not true within 20 s')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
+}
+
+/** Waits until the page says this about the last message. */
+export async function waitForNote(page: Page, pattern: RegExp): Promise<void> {
+  let text = ''
+  await eventually(async () => {
+    text = (await page.textContent('#send-note')) ?? ''
+    return pattern.test(text)
+  }).catch(() => assert.match(text, pattern))
 }

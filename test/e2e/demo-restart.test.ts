@@ -2,10 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Page } from 'playwright-core'
 import { withoutChromium } from '../support/services/chromium.ts'
 import { startDemo } from './demo-child.ts'
-import { eventually, launch, openPage, waiting } from './demo-page.ts'
+import { launch, openPage, waitForNote, waiting } from './demo-page.ts'
 
 const skip = await withoutChromium()
 
@@ -60,46 +59,3 @@ test('an open page of the demo reconnects after a restart, and reports correctly
     assert.equal(await second.exit, 0)
   })
 })
-
-test('the page explains that an excluded user gets no messages, and greets by the hour', {
-  skip,
-}, async (t) => {
-  const demo = await startDemo(t, ['--port', '0'])
-  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
-  const browser = await launch(t)
-  const { page, expectFailures } = await openPage(browser, `${site}/site#1/1003`)
-  expectFailures(true)
-  await page.getByText('Inbox closed', { exact: true }).waitFor(waiting)
-  for (const button of ['#send', '#send-push']) {
-    await page
-      .getByText(/Ines has excluded herself: the operator keeps her inbox closed and refuses every message to her\.$/)
-      .waitFor(waiting)
-    await page.click(button)
-    await waitForNote(page, /^The operator refused “.+”\. It says: “(not sent: )?the user is excluded”\.$/)
-    await page.selectOption('#who', '1/1001')
-    await waitForNote(page, /^$/)
-    assert.match((await page.textContent('#lead')) ?? '', /appear in the inbox and on the iPhone by themselves\.$/)
-    await page.selectOption('#who', '1/1003')
-  }
-  for (const [hour, greeting] of [
-    [0, 'Good evening, Mara'],
-    [4, 'Good evening, Mara'],
-    [5, 'Good morning, Mara'],
-    [12, 'Good afternoon, Mara'],
-    [18, 'Good evening, Mara'],
-  ] as const) {
-    const greeted = await browser.newPage()
-    await greeted.clock.setFixedTime(new Date(2026, 0, 5, hour, 30))
-    await greeted.goto(`${site}/site`)
-    await greeted.getByText(greeting).waitFor(waiting)
-    await greeted.close()
-  }
-})
-
-async function waitForNote(page: Page, pattern: RegExp): Promise<void> {
-  let text = ''
-  await eventually(async () => {
-    text = (await page.textContent('#send-note')) ?? ''
-    return pattern.test(text)
-  }).catch(() => assert.match(text, pattern))
-}

@@ -1,21 +1,12 @@
 // Push in the demo: the phones of the page show the messages that the stand-ins of FCM, APNs and Web Push received.
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import type { TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { withoutChromium } from '../support/services/chromium.ts'
-import { startDemo } from './demo-child.ts'
-import { eventually, idsOf, launch, openPage, waiting } from './demo-page.ts'
+import { eventually, idsOf, openPage, type RunningDemo, waiting } from './demo-page.ts'
 
-const skip = await withoutChromium()
-
-test('pushes appear on the phones of the page, wait for offline phones, and never reach an excluded user', {
-  skip,
-}, async (t) => {
-  const demo = await startDemo(t, ['--port', '0'])
-  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
-  await demo.printed(/From now on a message every few seconds/)
-  const browser = await launch(t)
+/** Pushes appear on the phones of the page, wait for offline phones, and never reach an excluded user. */
+export async function testPhones(t: TestContext, { demo, site, browser }: RunningDemo): Promise<void> {
   const mara = await openPage(browser, `${site}/site#1/1001`)
   const other = await openPage(browser, `${site}/site#2/1001`)
 
@@ -112,10 +103,7 @@ test('pushes appear on the phones of the page, wait for offline phones, and neve
   })
 
   assert.deepEqual([...mara.errors, ...other.errors], [])
-  demo.interrupt()
-  assert.equal(await demo.exit, 0)
-  assert.deepEqual(await demo.leftovers(), [])
-})
+}
 
 const phoneOf = (page: Page, id: string): Locator => page.locator(`.phone[data-id="${id}"]`)
 

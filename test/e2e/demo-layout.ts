@@ -1,23 +1,14 @@
 // Layout of the demo's page, on a desktop and on a phone: overlaps, widths and truncated texts.
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import type { TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { withoutChromium } from '../support/services/chromium.ts'
-import { startDemo } from './demo-child.ts'
-import { launch, openPage, waiting } from './demo-page.ts'
-
-const skip = await withoutChromium()
+import { openPage, type RunningDemo, waiting } from './demo-page.ts'
 
 const screens = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
 
-test('on the page of the demo, toasts cover no content, and no element is too narrow for its text', {
-  skip,
-}, async (t) => {
-  const demo = await startDemo(t, ['--port', '0'])
-  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
-  await demo.printed(/From now on a message every few seconds/)
-  const browser = await launch(t)
+/** On the page of the demo, toasts cover no content, and no element is too narrow for its text. */
+export async function testLayout(t: TestContext, { site, browser }: RunningDemo): Promise<void> {
   for (const [name, size] of Object.entries(screens)) {
     const { page } = await openPage(browser, `${site}/site#2/1001`)
     await page.setViewportSize(size)
@@ -77,7 +68,7 @@ test('on the page of the demo, toasts cover no content, and no element is too na
     for (const button of ['#send', '#send-push'])
       assert.ok(Math.abs((await boxOf(page.locator(button))).width - actions.width) < 2)
   })
-})
+}
 
 /** Sends a message without scrolling to the button, and waits for its notification. */
 async function send(page: Page): Promise<void> {
