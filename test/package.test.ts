@@ -41,6 +41,8 @@ const published = [
   'LICENSE',
   'README.md',
   'bin/bellwire.cjs',
+  'deploy/grafana/bellwire.json',
+  'deploy/prometheus/{prometheus,rules}.yml',
   'dist/**/*.d.ts',
   'dist/**/*.js',
   'dist/sides/console/files/*.{css,js}',

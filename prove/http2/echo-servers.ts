@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { goProgram } from '../../test/support/services/go.ts'
-import { environmentOf, nghttpdService, nginxService } from '../../test/support/services/http2-servers.ts'
+import { environmentOf, nghttpdService, nginxService } from '../../test/support/services/debian-programs.ts'
 import { startServer, tryThreeTimes } from '../../test/support/services/program.ts'
 import { addressOf } from '../../test/support/services/service.ts'
 

@@ -146,7 +146,7 @@ test('held, paused and late lanes, many Failed Actions and a full disk are troub
   const lanes = states.map((state) => ({ state: async () => state })) as unknown as TroubleSources['lanes']
   const troubles = createTroubles({ lanes, diskFree: async () => 999 }, limits)
   t.after(() => troubles.stop())
-  const settled = { lane: '1/push', seq: 1, attempt: 1, rule: '400', untracked: false }
+  const settled = { lane: '1/push', seq: 1, attempt: 1, rule: '400', ageMs: 1, untracked: false }
   for (const category of ['failed', 'failed', 'failed', 'successful']) emit('item.settled', { ...settled, category })
   const found = await troubles.current()
   assert.deepEqual(found.map(({ name, says }) => `${name}: ${says}`).toSorted(), [

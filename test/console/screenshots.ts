@@ -63,7 +63,7 @@ function recordMinutes(t: TestContext): () => Promise<void> {
       const busy = 40 + 30 * Math.sin((hours / 24) * 2 * Math.PI - 1.5) + 6 * Math.sin(minute / 5)
       const settle = (category: string, count: number): void => {
         for (let i = 0; i < count; i++)
-          emit('item.settled', { lane: '1/push', seq: 0, category, attempt: 1, rule: '', untracked: false })
+          emit('item.settled', { lane: '1/push', seq: 0, category, attempt: 1, rule: '', ageMs: 1, untracked: false })
       }
       settle('successful', Math.round(busy))
       settle('failed', minute % 90 < 12 ? 3 : 0)

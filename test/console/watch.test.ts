@@ -19,7 +19,15 @@ test('the curves count the outcomes of each minute and of each ten minutes, in b
   t.after(() => watch.stop())
   await turn()
   for (let minute = 1; minute <= 1_500; minute++) {
-    emit('item.settled', { lane: '1/push', seq: 1, category: 'successful', attempt: 1, rule: '', untracked: false })
+    emit('item.settled', {
+      lane: '1/push',
+      seq: 1,
+      category: 'successful',
+      attempt: 1,
+      rule: '',
+      ageMs: 1,
+      untracked: false,
+    })
     if (minute === 1_500) emit('item.retry', { lane: '1/push', seq: 2, attempt: 1, reason: 'unavailable', inMs: 1 })
     sample()
     await turn()

@@ -10,7 +10,7 @@ import { createRecords, type Sample, unreadable } from '../../src/tools/demo/rec
 
 const [larkspur, northgate] = brands as [(typeof brands)[0], (typeof brands)[0]]
 const settle = (seq: number, lane = '1/site'): void =>
-  emit('item.settled', { lane, seq, category: 'successful', attempt: 1, rule: 'x', untracked: false })
+  emit('item.settled', { lane, seq, category: 'successful', attempt: 1, rule: 'x', ageMs: 1, untracked: false })
 
 const noPhones = { onChange: () => () => {} } as Partial<Phones> as Phones
 

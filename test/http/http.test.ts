@@ -5,6 +5,7 @@ import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import type { AccessKey } from '../../src/base/http/access.ts'
 import { healthRoutes } from '../../src/base/http/health.ts'
 import { createHttp, HttpError, listen } from '../../src/base/http/http.ts'
+import { on } from '../../src/base/runtime/events.ts'
 import { UnstorableText } from '../../src/base/runtime/unstorable.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { registerAdmin } from '../../src/sides/admin/route.ts'
@@ -77,6 +78,28 @@ test('metrics are not answered on a loopback address under a foreign host name',
   assert.equal(await statusOf('/metrics', 'evil.example'), 403)
   assert.equal(await statusOf('/metrics', new URL(url).host), 200)
   assert.equal(await statusOf('/healthz', 'evil.example'), 200, 'a load balancer sends any name')
+})
+
+test('requests are measured by the pattern of their route, so that callers cannot create series', async (t) => {
+  const url = await serve(t, (app) => {
+    app.get('/messages/:ref', async () => ({}))
+    app.get('/bug', () => Promise.reject(new Error('no')))
+  })
+  const answered: string[] = []
+  t.after(
+    on('request.answered', ({ ms, ...request }) => {
+      assert.ok(ms >= 0 && ms < 60_000, String(ms))
+      answered.push(Object.values(request).join(' '))
+    }),
+  )
+  for (const path of ['/messages/1', '/messages/2', '/bug', '/a', '/b?c=1']) await fetch(url + path)
+  assert.deepEqual(answered, [
+    'operator GET /messages/:ref 2xx',
+    'operator GET /messages/:ref 2xx',
+    'operator GET /bug 5xx',
+    'operator GET  4xx',
+    'operator GET  4xx',
+  ])
 })
 
 test('answers of /admin are not cached', async (t) => {

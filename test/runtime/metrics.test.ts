@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { emit } from '../../src/base/runtime/events.ts'
 import { createMetrics, metricsText } from '../../src/base/runtime/metrics.ts'
+import { hourMs, passTime } from '../support/set-clock.ts'
 
 const settled = { channel: 'push', id: '7', ref: 'r', rule: 'x', attempt: 1 }
 
@@ -66,6 +67,53 @@ test('durations of calls and transactions are measured', async (t) => {
   assert.equal(await read('bellwire_commit_rows_sum{durable="true"}'), 12)
 })
 
+test('requests are measured by route, and messages from the enqueue to their outcome', async (t) => {
+  const { read } = measured(t)
+  const request = { side: 'operator', method: 'POST', route: '/channels/:channel/single', status: '2xx' } as const
+  for (const ms of [3, 20, 21, 60_000]) emit('request.answered', { ...request, ms })
+  const labels = 'side="operator",method="POST",route="/channels/:channel/single",status="2xx"'
+  assert.equal(await read(`bellwire_request_seconds_bucket{le="0.02",${labels}}`), 2)
+  assert.equal(await read(`bellwire_request_seconds_bucket{le="30",${labels}}`), 3)
+  assert.equal(await read(`bellwire_request_seconds_bucket{le="+Inf",${labels}}`), 4)
+  assert.equal(await read(`bellwire_request_seconds_count{${labels}}`), 4)
+  assert.equal(await read(`bellwire_request_seconds_sum{${labels}}`), 60.044)
+  const item = { lane: '1/push', seq: 1, attempt: 1, rule: 'x', untracked: false }
+  emit('item.settled', { ...item, category: 'successful', ageMs: 200 })
+  emit('item.settled', { ...item, category: 'failed', ageMs: 90_000 })
+  assert.equal(await read('bellwire_settle_seconds_bucket{le="0.25",lane="1/push",category="successful"}'), 1)
+  assert.equal(await read('bellwire_settle_seconds_sum{lane="1/push",category="failed"}'), 90)
+})
+
+test('a held lane has its time and the time to the next try, until it is released or given to another process', async (t) => {
+  const { read } = measured(t)
+  const lane = '1/push'
+  emit('lane.held', { lane, reason: '503', forMs: 10_000 })
+  passTime(t, 4_000)
+  emit('lane.held', { lane, reason: '503', forMs: 30_000 })
+  passTime(t, 2_000)
+  const near = (value: number | undefined, expected: number) =>
+    assert.ok(Math.abs((value ?? -1) - expected) < 1, `${value}`)
+  near(await read('bellwire_lane_held_seconds{lane="1/push"}'), 6)
+  near(await read('bellwire_lane_next_try_seconds{lane="1/push"}'), 28)
+  emit('lane.released', { lane, heldMs: 6_000 })
+  assert.equal(await read('bellwire_lane_held_seconds{lane="1/push"}'), undefined)
+  emit('lane.held', { lane, reason: '503', forMs: 10_000 })
+  emit('lane.returned', { lane })
+  assert.equal(await read('bellwire_lane_held_seconds{lane="1/push"}'), undefined)
+})
+
+test('a provider needs attention until it resumes, or until it is no longer reported', async (t) => {
+  const { read } = measured(t)
+  const attention = (provider: string) => read(`bellwire_attention{provider="${provider}"}`)
+  for (const provider of ['fcm', '1/push'])
+    emit('provider.alert', { provider, error: 'wrong credential', remedy: 'bellwire doctor' })
+  assert.deepEqual([await attention('fcm'), await attention('1/push')], [1, 1])
+  emit('provider.resumed', { provider: 'fcm' })
+  assert.deepEqual([await attention('fcm'), await attention('1/push')], [undefined, 1])
+  passTime(t, 2 * hourMs)
+  assert.equal(await attention('1/push'), undefined)
+})
+
 test('gauges follow the events', async (t) => {
   const { metrics, read } = measured(t)
   let canStore = true
@@ -103,8 +151,9 @@ test('table sizes are read at each scrape, by side', async (t) => {
   assert.equal(await read('bellwire_store_bytes{side="operator",table="requests"}'), undefined)
 })
 
-test("the metrics of this process include Node's default metrics", async () => {
+test("the metrics of this process include Node's default metrics and the version of Bellwire", async () => {
   assert.match(await metricsText(), /^process_cpu_seconds_total /m)
+  assert.match(await metricsText(), /^bellwire_build_info\{version="\d+\.\d+\.\d+"\} 1$/m)
 })
 
 function measured(t: TestContext) {

@@ -11,6 +11,7 @@ import type { BufferedItem } from '../../src/base/queue/lane/buffered-item.ts'
 import { createReadAheadBudget } from '../../src/base/queue/lane/read-ahead-budget.ts'
 import { createLaneReader } from '../../src/base/queue/lane/reader.ts'
 import { postponeOp, settleOps } from '../../src/base/queue/lane/settle-ops.ts'
+import { readOldest } from '../../src/base/queue/lane/state.ts'
 import type {
   EnqueuedItem,
   HandledOutcome,
@@ -1079,6 +1080,24 @@ export function queueSuite(fixture: QueueFixture): void {
       assert.equal(signal.aborted, true)
       serve(async (batch) => batch.map(delivered))
       await waitUntilSettled(queue, enqueued)
+    },
+  )
+
+  check(
+    'the oldest waiting item of a lane is found, also if it is transactional',
+    async ({ database, queue, serve }) => {
+      await queue.enqueue('1/push', [{ ...item(1), transactional: true }])
+      await queue.enqueue('2/push', items(2))
+      const found = await readOldest(database)
+      assert.deepEqual(found.map(({ lane }) => lane).toSorted(), ['1/push', '2/push'])
+      for (const { at } of found) assert.ok(Math.abs(at - Date.now()) < 60_000, String(at))
+      const settled = event('item.settled', ({ lane }) => lane === '1/push')
+      serve(async (batch) => batch.map(delivered))
+      await settled
+      assert.deepEqual(
+        (await readOldest(database)).map(({ lane }) => lane),
+        ['2/push'],
+      )
     },
   )
 

@@ -14,6 +14,7 @@ import { boundAnswers } from './answers.ts'
 import { callerKind, isKnown } from './authentication.ts'
 import { restoreConsumedBody } from './consumed-body.ts'
 import { HttpError } from './http-error.ts'
+import { measureRequests } from './measure.ts'
 import { reportStranger, shownPath } from './refusals.ts'
 import { type BodyLimits, bodyLimits, boundBodies } from './request-bodies.ts'
 import { hasUnanswered, limitUnanswered } from './unanswered.ts'
@@ -47,6 +48,7 @@ export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLi
   app.addHook('preParsing', restoreConsumedBody)
   boundBodies(app, all, (request, reply, error) => refuse(side, request, reply, error))
   boundAnswers(app)
+  measureRequests(app, side)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(...noSniffing)
     if (request.is404) return done(notFound(app, request, reply))

@@ -84,6 +84,20 @@ export const counters: readonly CounterRow[] = [
     by: ['side', 'status'],
     help: 'Requests answered with an error',
   },
+  {
+    event: 'keys.refused',
+    name: 'keys_refused',
+    by: [],
+    sum: 'count',
+    help: 'Requests refused because their key was missing or wrong, or not accepted from the address; counted once a minute',
+  },
+  {
+    event: 'key.expires',
+    name: 'keys_expiring',
+    by: [],
+    help: 'Days on which a key was used that expires within 14 days',
+  },
+  { event: 'server.reload_refused', name: 'reloads_refused', by: [], help: 'Configurations that a reload refused' },
   { event: 'store.lost', name: 'store_lost', by: [], help: 'Outages of the store' },
   { event: 'store.repeated', name: 'commits_repeated', by: [], help: 'Group commits repeated one caller at a time' },
   // Attributes.

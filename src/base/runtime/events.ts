@@ -51,6 +51,8 @@ export interface Events {
   'key.expires': { name: string; expiresAt: string }
   /** Preflight requests of pages that may not call /app, with the origin of the latest. */
   'origins.refused': { origin: string; count: number }
+  /** `route`: the pattern of its path; '' if the path does not exist. `status`: '2xx'. `ms`: until the answer began. */
+  'request.answered': { side: 'operator' | 'platform'; method: string; route: string; status: string; ms: number }
   'connections.refused': { side: 'operator' | 'platform'; count: number }
   // the send path (operator)
   'message.received': { channel: string; count: number; mode: 'single' | 'batch' }
@@ -155,6 +157,8 @@ export interface Events {
     reason?: string
     attempt: number
     rule: string
+    /** Since the message was enqueued, also if it was replayed meanwhile. */
+    ageMs: number
     untracked: boolean
   }
   'item.retry': { lane: string; seq: number; id?: string; attempt: number; reason: string; inMs: number }

@@ -104,6 +104,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'store.commit': ['debug', 'transaction committed'],
   'store.repeated': ['warn', 'group commit failed, repeated one caller at a time'],
   'request.refused': [byStatus, 'request refused'],
+  'request.answered': ['debug', 'request answered'],
   'connections.refused': ['warn', 'connections refused: the limit of open connections is reached'],
   'requests.refused': [byStatus, 'requests of users, or without a right key, refused'],
   'keys.refused': ['warn', 'requests refused: API key missing or wrong'],

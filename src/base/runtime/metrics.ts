@@ -1,6 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import { clock } from './clock.ts'
 import { type CounterRow, counters } from './counters.ts'
 import { on } from './events.ts'
+import { type HistogramRow, histograms } from './histograms.ts'
+import { version } from './version.ts'
 
 /** The number of messages of a lane in one state. */
 export interface Depth {
@@ -15,6 +18,8 @@ export interface Metrics {
   readonly registry: Registry
   /** Adds a reader of lane depths that runs at each scrape. @returns a function that removes the reader */
   depths(read: () => Promise<readonly Depth[]>): () => void
+  /** Adds a reader of the age of the oldest waiting message of each lane that runs at each scrape. @returns a function that removes the reader */
+  oldest(read: () => Promise<readonly { readonly lane: string; readonly ageMs: number }[]>): () => void
   /** Adds a reader of table sizes in bytes that runs at each scrape. @returns a function that removes the reader */
   sizes(side: string, read: () => Promise<readonly { readonly table: string; readonly bytes: number }[]>): () => void
   /** Adds a store, which is checked at each scrape. @returns a function that removes it */
@@ -41,6 +46,9 @@ export interface Metrics {
  */
 export function createMetrics(registry = new Registry()): Metrics {
   const depths = addGaugeOnScrape(registry, 'lane_depth', 'Messages in a lane, by state', ['lane', 'state'])
+  const oldest = addGaugeOnScrape(registry, 'lane_oldest_seconds', 'Age of the oldest waiting message of a lane', [
+    'lane',
+  ])
   const sizes = addGaugeOnScrape(registry, 'store_bytes', 'Bytes of a table with its indexes', ['side', 'table'])
   const stores = new Set<() => Promise<boolean>>()
   const diskFree = addGaugeOnScrape(registry, 'disk_free_bytes', 'Free bytes on the disk of the SQLite file', ['side'])
@@ -51,7 +59,8 @@ export function createMetrics(registry = new Registry()): Metrics {
   const allowed: AllowedValues = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
   const counterEnds = [...byName].flatMap((rows) => addCounter(registry, rows, allowed))
-  const ends = [...counterEnds, ...addHistograms(registry), ...addGauges(registry)]
+  const histogramEnds = histograms.map((row) => addHistogram(registry, row, allowed))
+  const ends = [...counterEnds, ...histogramEnds, ...addGauges(registry), ...addTimedGauges(registry)]
   addGaugeOnScrape(
     registry,
     'store_up',
@@ -64,6 +73,8 @@ export function createMetrics(registry = new Registry()): Metrics {
   return {
     registry,
     depths: (read) => depths(async () => (await read()).map(({ count, ...labels }) => ({ labels, value: count }))),
+    oldest: (read) =>
+      oldest(async () => (await read()).map(({ ageMs, ...labels }) => ({ labels, value: ageMs / 1_000 }))),
     sizes: (side, read) =>
       sizes(async () => (await read()).map(({ table, bytes }) => ({ labels: { side, table }, value: bytes }))),
     storeUp(check) {
@@ -96,21 +107,52 @@ export function createMetrics(registry = new Registry()): Metrics {
   }
 }
 
-interface Tally {
-  readonly labels: Record<string, string>
-  /** Not yet added to the Counter. */
-  pending: number
-}
 type AllowedValues = Map<string, ReadonlySet<unknown>>
-/** A tree of tallies with one level for each label. */
-type Branch = Map<unknown, Branch | Tally>
+type Fields = Readonly<Record<string, unknown>>
+/** A tree of series with one level for each label. */
+type Branch<Series> = Map<unknown, Branch<Series> | Series>
 
 /**
- * Adds a Counter and its subscriptions. Counter.inc() hashes its labels, too slow for a hundred thousand events a second:
- * events are added to tallies, without allocating, and a scrape adds the tallies to the Counter.
+ * Finds the series of an event by its labels. prom-client hashes the labels of each call, too slow for a hundred thousand events a
+ * second: so events are added to a series of ours, without allocating, and a scrape reads the series.
  */
+function createSeries<Series extends object>(
+  by: readonly string[],
+  allowed: AllowedValues,
+  create: (labels: Record<string, string>) => Series,
+): (fields: Fields) => Series {
+  // Without labels the tree has one level, with a single key.
+  const path = by.length > 0 ? by : ['']
+  const root: Branch<Series> = new Map()
+  return (fields) => {
+    let node: Branch<Series> | Series = root
+    for (const label of path) {
+      const value = labelValue(label, fields)
+      node = (node as Branch<Series>).get(value) ?? addNode(node as Branch<Series>, label, value, fields)
+    }
+    return node as Series
+  }
+
+  function labelValue(label: string, fields: Fields): unknown {
+    const value = fields[label]
+    return allowed.get(label)?.has(value) === false ? 'other' : value
+  }
+
+  /** Adds the node for a label value that has not occurred before. */
+  function addNode(branch: Branch<Series>, label: string, value: unknown, fields: Fields): Branch<Series> | Series {
+    const node =
+      label === path.at(-1)
+        ? create(Object.fromEntries(by.map((each) => [each, String(labelValue(each, fields))])))
+        : new Map()
+    branch.set(value, node)
+    return node
+  }
+}
+
+/** Adds a Counter and its subscriptions. */
 function addCounter(registry: Registry, rows: readonly CounterRow[], allowed: AllowedValues): (() => void)[] {
-  const tallies: Tally[] = []
+  /** `pending` is not yet added to the Counter. */
+  const tallies: { readonly labels: Record<string, string>; pending: number }[] = []
   const { name, help, by } = rows[0] as CounterRow
   new Counter({
     name: `bellwire_${name}_total`,
@@ -124,63 +166,67 @@ function addCounter(registry: Registry, rows: readonly CounterRow[], allowed: Al
       }
     },
   })
-  return rows.map((row) => tallyEvents(row, tallies, allowed))
+  return rows.map(({ event, only, sum }) => {
+    const find = createSeries(by, allowed, (labels) => {
+      const tally = { labels, pending: 0 }
+      tallies.push(tally)
+      return tally
+    })
+    return on(event, (payload) => {
+      const fields = payload as Fields
+      if (only && !fields[only]) return
+      find(fields).pending += sum ? Number(fields[sum]) : 1
+    })
+  })
 }
 
-function tallyEvents({ event, by, sum, only }: CounterRow, tallies: Tally[], allowed: AllowedValues): () => void {
-  // A counter without labels has a tree of one level, with a single key.
-  const path = by.length > 0 ? by : ['']
-  const byLabel: Branch = new Map()
+/** Adds a histogram and its subscription. The Histogram of prom-client cannot take over counts. */
+function addHistogram(registry: Registry, row: HistogramRow, allowed: AllowedValues): () => void {
+  const { event, help, by, value: observed, divisor, buckets } = row
+  const name = `bellwire_${row.name}`
+  /** `counts` has the observations of each bucket, not those of smaller ones, and at its end those above all buckets. */
+  const all: { readonly labels: Record<string, string>; readonly counts: number[]; sum: number }[] = []
+  const bounds = [...buckets, Number.POSITIVE_INFINITY]
+  const find = createSeries(by, allowed, (labels) => {
+    const series = { labels, counts: bounds.map(() => 0), sum: 0 }
+    all.push(series)
+    return series
+  })
+  const metric = {
+    name,
+    help,
+    type: 'histogram',
+    labelNames: by,
+    aggregator: 'sum',
+    get: async () => ({ ...metric, values: all.flatMap(valuesOf) }),
+    reset() {
+      for (const series of all) Object.assign(series, { counts: bounds.map(() => 0), sum: 0 })
+    },
+  }
+  registry.registerMetric(metric as unknown as Metric)
   return on(event, (payload) => {
-    const fields = payload as Readonly<Record<string, unknown>>
-    if (only && !fields[only]) return
-    let node: Branch | Tally = byLabel
-    for (const label of path) {
-      const value = labelValue(label, fields)
-      node = (node as Branch).get(value) ?? addNode(node as Branch, label, value, fields)
-    }
-    const tally = node as Tally
-    tally.pending += sum ? Number(fields[sum]) : 1
+    const fields = payload as Fields
+    const series = find(fields)
+    const value = Number(fields[observed]) / divisor
+    let i = 0
+    while (value > (bounds[i] as number)) i++
+    series.counts[i] = (series.counts[i] as number) + 1
+    series.sum += value
   })
 
-  function labelValue(label: string, fields: Readonly<Record<string, unknown>>): unknown {
-    const value = fields[label]
-    return allowed.get(label)?.has(value) === false ? 'other' : value
+  function valuesOf({ labels, counts, sum }: (typeof all)[number]) {
+    let count = 0
+    const ofBuckets = counts.map((own, i) => {
+      count += own
+      const le = i < buckets.length ? String(buckets[i]) : '+Inf'
+      return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count }
+    })
+    return [
+      ...ofBuckets,
+      { metricName: `${name}_sum`, labels, value: sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ]
   }
-
-  /** Adds the node for a label value that has not occurred before. */
-  function addNode(
-    branch: Branch,
-    label: string,
-    value: unknown,
-    fields: Readonly<Record<string, unknown>>,
-  ): Branch | Tally {
-    const node: Branch | Tally =
-      label === path.at(-1)
-        ? { labels: Object.fromEntries(by.map((each) => [each, String(labelValue(each, fields))])), pending: 0 }
-        : new Map()
-    branch.set(value, node)
-    if ('labels' in node) tallies.push(node)
-    return node
-  }
-}
-
-/** Durations of calls and transactions, and rows per transaction. */
-function addHistograms(registry: Registry): (() => void)[] {
-  const histogram = (name: string, help: string, label: string, buckets: number[]) =>
-    new Histogram({ name: `bellwire_${name}`, help, labelNames: [label], buckets, registers: [registry] })
-  const ofCalls = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-  const ofCommits = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
-  const calls = histogram('call_seconds', 'Duration of provider calls', 'provider', ofCalls)
-  const commits = histogram('commit_seconds', 'Duration of transactions', 'durable', ofCommits)
-  const rows = histogram('commit_rows', 'Rows in one transaction', 'durable', [1, 10, 100, 1000, 10_000])
-  return [
-    on('call.done', ({ provider, ms }) => calls.observe({ provider }, ms / 1000)),
-    on('store.commit', ({ durable, ms, rows: count }) => {
-      commits.observe({ durable: String(durable) }, ms / 1000)
-      rows.observe({ durable: String(durable) }, count)
-    }),
-  ]
 }
 
 /** Current states. */
@@ -214,6 +260,43 @@ function addGauges(registry: Registry): (() => void)[] {
     }),
     on('inbox.opened', () => streams.inc()),
     on('inbox.closed', () => streams.dec()),
+  ]
+}
+
+/** A provider that needs attention is reported again each hour. */
+const attentionMs = 1.5 * 3_600_000
+
+/** States that last for a time: the scrape reads how long. */
+function addTimedGauges(registry: Registry): (() => void)[] {
+  const holds = new Map<string, { readonly since: number; readonly until: number }>()
+  const attention = new Map<string, number>()
+  const ofHolds = (name: string, help: string, read: (hold: { since: number; until: number }, now: number) => number) =>
+    addGaugeOnScrape(registry, name, help, ['lane'])(async () => {
+      const now = clock.steady()
+      return [...holds].map(([lane, hold]) => ({ labels: { lane }, value: Math.max(0, read(hold, now)) / 1_000 }))
+    })
+  ofHolds('lane_held_seconds', 'Seconds since a held lane is held', ({ since }, now) => now - since)
+  ofHolds('lane_next_try_seconds', 'Seconds to the next try of a held lane', ({ until }, now) => until - now)
+  addGaugeOnScrape(registry, 'attention', '1 while a provider or a lane needs a person', ['provider'])(async () => {
+    const now = clock.steady()
+    for (const [provider, until] of attention) if (until <= now) attention.delete(provider)
+    return [...attention.keys()].map((provider) => ({ labels: { provider }, value: 1 }))
+  })
+  const endLane = ({ lane }: { readonly lane: string }): void => {
+    holds.delete(lane)
+    attention.delete(lane)
+  }
+  return [
+    on('lane.held', ({ lane, forMs }) => {
+      const now = clock.steady()
+      holds.set(lane, { since: holds.get(lane)?.since ?? now, until: now + forMs })
+    }),
+    on('lane.released', endLane),
+    on('lane.lost', endLane),
+    on('lane.returned', endLane),
+    on('lane.resumed', ({ lane }) => void attention.delete(lane)),
+    on('provider.alert', ({ provider }) => void attention.set(provider, clock.steady() + attentionMs)),
+    on('provider.resumed', ({ provider }) => void attention.delete(provider)),
   ]
 }
 
@@ -251,7 +334,10 @@ let ofThisProcess: Metrics | undefined
 export function metrics(): Metrics {
   if (!ofThisProcess) {
     ofThisProcess = createMetrics()
-    collectDefaultMetrics({ register: ofThisProcess.registry })
+    const { registry } = ofThisProcess
+    collectDefaultMetrics({ register: registry })
+    const build = { name: 'bellwire_build_info', help: 'The version of Bellwire', labelNames: ['version'] }
+    new Gauge({ ...build, registers: [registry] }).set({ version: version() }, 1)
   }
   return ofThisProcess
 }

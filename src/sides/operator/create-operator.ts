@@ -7,10 +7,10 @@ import { healthRoutes } from '../../base/http/health.ts'
 import { createHttp } from '../../base/http/http.ts'
 import { type Composed, createService, type Service } from '../../base/http/service.ts'
 import { createEraser } from '../../base/people/eraser.ts'
+import { measureStores } from '../../base/queue/measure-stores.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { atMost } from '../../base/runtime/within.ts'
-import { measureStores } from '../../base/store/measure-stores.ts'
 import { op } from '../../base/store/statement.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/endpoints.ts'
 import { alertsOf } from '../../subjects/alerts/options.ts'
@@ -282,7 +282,7 @@ async function composeOn(
   metrics().allow('brand', allBrands)
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store })
-  const stopMetrics = measureStores('operator', [{ number: 0, database, queue }], options.store)
+  const stopMetrics = measureStores('operator', [{ number: 0, database }], options.store)
   onParts({ registry, recorder, accepted: { keys, adminKeys } })
 
   return {

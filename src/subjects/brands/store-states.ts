@@ -1,6 +1,6 @@
 // The state of the stores of the platform, for /readyz.
 
-import { canStore } from '../../base/store/measure-stores.ts'
+import { canStore } from '../../base/queue/measure-stores.ts'
 import type { BrandStores } from './open-stores.ts'
 
 type Stores = Pick<BrandStores, 'all'>

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
+import { version } from '../../base/runtime/version.ts'
 import { ConfigError } from '../../sides/config/problem.ts'
 import { stopOnClosedOutput } from './closed-output.ts'
 import { CliError, exit } from './exit.ts'
-import { version } from './version.ts'
 
 // Only the requested command is loaded, so that `bellwire send` does not load a database driver.
 const commands: readonly [name: string, help: string, load: () => Promise<{ command(): Command }>][] = [
@@ -82,7 +82,7 @@ export async function main(args: readonly string[]): Promise<number> {
     .description(
       'Both ends of the operator integration interface: the API that an operator hosts, and the engine that calls it.',
     )
-    .version(await version(), '-v, --version')
+    .version(version(), '-v, --version')
     .addHelpText(
       'after',
       '\nExamples:\n  bellwire demo\n  bellwire operator --config bellwire.yaml\n  bellwire send --file activities.ndjson --channel push\n\nNO_COLOR=1 turns colours off.\n',

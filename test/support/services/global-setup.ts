@@ -2,9 +2,9 @@
 // starts its services itself.
 
 import { chromiumService } from './chromium.ts'
+import { nghttpdService, nginxService, promtoolService } from './debian-programs.ts'
 import { firefoxService } from './firefox.ts'
 import { goService } from './go.ts'
-import { nghttpdService, nginxService } from './http2-servers.ts'
 import { kafkaService } from './kafka.ts'
 import { pgbouncerService } from './pgbouncer.ts'
 import { postgresService } from './postgres.ts'
@@ -16,8 +16,8 @@ let shared: Awaited<ReturnType<typeof share>>[] = []
 /** Rejects if CI is set and a service is unavailable: the run then fails with its name. */
 export async function globalSetup(): Promise<void> {
   const brokers = [rabbitmqService, kafkaService]
-  const peers = [goService, nghttpdService, nginxService, pgbouncerService]
-  const services = [postgresService, chromiumService, firefoxService, ...brokers, ...peers]
+  const programs = [goService, nghttpdService, nginxService, pgbouncerService, promtoolService]
+  const services = [postgresService, chromiumService, firefoxService, ...brokers, ...programs]
   const started = await Promise.allSettled(services.map(share))
   shared = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failed = started.find((one) => one.status === 'rejected')

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { freePort } from '../free-port.ts'
 import { installing, unpack } from './apt.ts'
 import { cached } from './cache.ts'
-import { environmentOf } from './http2-servers.ts'
+import { environmentOf } from './debian-programs.ts'
 import { findProgram, isDebian, isRoot, startServer } from './program.ts'
 import type { Service } from './service.ts'
 

@@ -130,7 +130,9 @@ export function createSettleWriter(options: SettleWriterOptions): SettleWriter {
     size -= items.length + postponed.length
     onCommitted(items)
     if (postponed.length > 0) onCommitted(postponed.map(({ item }) => item))
-    if (hasListeners('item.settled')) for (const each of final) emitSettled(lane.name, each)
+    if (!hasListeners('item.settled')) return
+    const now = clock.now()
+    for (const each of final) emitSettled(lane.name, each, now)
   }
 
   function markWritten(results: readonly CallResult[]): void {
@@ -170,7 +172,7 @@ export function createSettleWriter(options: SettleWriterOptions): SettleWriter {
   }
 }
 
-function emitSettled(lane: string, { item, settled }: FinalItem): void {
+function emitSettled(lane: string, { item, settled }: FinalItem, now: number): void {
   const { seq, state, attempt, rule, ref } = settled
   emit('item.settled', {
     ...eventFieldsOf(lane, { seq, key: item.key, attempt }),
@@ -178,6 +180,7 @@ function emitSettled(lane: string, { item, settled }: FinalItem): void {
     ...(settled.reason !== undefined && { reason: settled.reason }),
     category: state === settledState.successful ? 'successful' : 'failed',
     rule,
+    ageMs: Math.max(0, now - item.enqueuedAt),
     untracked: state === settledState.successful && ref === undefined && isMessage(item.key),
   })
 }

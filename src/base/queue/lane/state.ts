@@ -5,10 +5,22 @@ import { isExpired, isOfPeople, readControls, scopesOf } from '../controls/contr
 import { effectiveSettings } from '../controls/lane-settings.ts'
 import { countPaused, pausedDueAt, pausesItems } from '../controls/paused-items.ts'
 import type { Lane, LaneState } from '../queue.ts'
+import { newItemsDueAt } from '../tables.ts'
 import type { LaneSession } from './session.ts'
 
 /** Of postponed items, only this many of the next due items are read to find the oldest. */
 const maxPostponedRead = 1_000
+
+/** The time at which the oldest waiting item of the lane `r.lane` was enqueued. Transactional items are due at -1, new ones at 0. */
+const oldestOfLane = `
+      (select min(i.enqueued_at) from items i where i.seq in (
+        select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = ${newItemsDueAt.transactional}
+        union all
+        select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = ${newItemsDueAt.others}
+        union all
+        select min(p.seq) from (
+          select w.seq from waiting w where w.lane = r.lane and w.due_at > 0 order by w.due_at, w.seq limit ${maxPostponedRead}) p
+      ))`
 
 const countWaiting = statement<{ items: number; oldest: number | null }>({
   name: 'lane_state',
@@ -16,14 +28,25 @@ const countWaiting = statement<{ items: number; oldest: number | null }>({
   text: (rows) => `
     select
       (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name not in ('successful', 'failed')) as items,
-      (select min(i.enqueued_at) from items i where i.seq in (
-        select min(w.seq) from waiting w where w.lane = r.lane and w.due_at = 0
-        union all
-        select min(p.seq) from (
-          select w.seq from waiting w where w.lane = r.lane and w.due_at > 0 order by w.due_at, w.seq limit ${maxPostponedRead}) p
-      )) as oldest
+      ${oldestOfLane} as oldest
     from ${rows} r`,
 })
+
+const selectOldest = statement<{ lane: string; at: number | null }>({
+  name: 'lanes_oldest',
+  columns: {},
+  text: () => `
+    select r.lane, ${oldestOfLane} as at from (
+      select distinct c.scope as lane from lane_counts c where c.n <> 0 and c.name not in ('successful', 'failed')) r`,
+})
+
+/** The time at which the oldest waiting item of each lane was enqueued, in epoch milliseconds. */
+export async function readOldest(
+  database: Database,
+): Promise<readonly { readonly lane: string; readonly at: number }[]> {
+  const rows = await database.read(op(selectOldest, [[]]))
+  return rows.flatMap(({ lane, at }) => (at === null ? [] : [{ lane, at }]))
+}
 
 /** @param session the session of this process, if it owns the lane */
 export async function readLaneState(

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { version } from '../../../base/runtime/version.ts'
 import type { Facts } from '../../checker/facts.ts'
 import { operatorChecks } from '../../checker/operator/checks.ts'
 import { createReport } from '../../checker/report.ts'
@@ -8,7 +9,6 @@ import { agrees } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import { createProgress } from '../progress.ts'
 import { readKey } from '../running-side.ts'
-import { version } from '../version.ts'
 import { askPreparation } from './ask-preparation.ts'
 import { type FactOptions, factsFrom, missingPreparations } from './facts.ts'
 import { type Preparation, preparationTable, readPreparation } from './preparation.ts'
@@ -122,7 +122,7 @@ async function checkOperator(options: CheckOptions): Promise<number> {
     mark: prepared.mark,
     offered: [...prepared.endpoints.keys()],
     notOffered: features.filter((feature) => !prepared.endpoints.has(feature)),
-    version: await version(),
+    version: version(),
     interfaceVersion: options.interface,
     agreed: (agreed ?? {}) as Readonly<Record<string, string>>,
   })

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { version } from '../../../base/runtime/version.ts'
 import type { Facts } from '../../checker/facts.ts'
 import { platformChecks } from '../../checker/platform/checks.ts'
 import { limitRecords, openPlatformRun, type Planned, planPlatformRun } from '../../checker/platform/prepare.ts'
@@ -8,7 +9,6 @@ import type { Feature } from '../../checker/target.ts'
 import { ask } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import { createProgress } from '../progress.ts'
-import { version } from '../version.ts'
 import { enqueuer } from './enqueue-records.ts'
 import { missingPreparations } from './facts.ts'
 import { platformPreparationTable } from './platform-preparation.ts'
@@ -136,7 +136,7 @@ async function checkPlatform(options: CheckPlatformOptions): Promise<number> {
       mark: prepared.mark,
       offered: used,
       notOffered: sendFeatures.filter((feature) => !prepared.endpoints.has(feature)),
-      version: await version(),
+      version: version(),
       interfaceVersion: options.interface,
       agreed: (settings.agreed ?? {}) as Readonly<Record<string, string>>,
     })

@@ -1,17 +1,17 @@
 // The stores of a side, for the metrics.
 
+import { clock } from '../runtime/clock.ts'
 import { metrics } from '../runtime/metrics.ts'
-import type { Database } from './database.ts'
-import { readDiskFree } from './disk-free.ts'
-import { readSizes } from './sizes.ts'
+import type { Database } from '../store/database.ts'
+import { readDiskFree } from '../store/disk-free.ts'
+import { readSizes } from '../store/sizes.ts'
+import { readOldest } from './lane/state.ts'
+import { countItems } from './read-outcomes.ts'
 
 export interface MeasuredStore {
   /** 0: the first one. */
   readonly number: number
   readonly database: Database
-  readonly queue: {
-    countItems(): Promise<readonly { readonly lane: string; readonly category: string; readonly items: number }[]>
-  }
 }
 
 /**
@@ -27,13 +27,17 @@ export function measureStores(
   url: string,
   further: readonly Database[] = [],
 ): (() => void)[] {
-  const { depths, sizes, storeUp, diskFree } = metrics()
+  const { depths, oldest, sizes, storeUp, diskFree } = metrics()
   const databases = new Set([...stores.map(({ database }) => database), ...further])
   return [
-    ...stores.flatMap(({ number, database, queue }) => [
+    ...stores.flatMap(({ number, database }) => [
       depths(async () =>
-        (await queue.countItems()).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
+        (await countItems(database)).map(({ lane, category, items }) => ({ lane, state: category, count: items })),
       ),
+      oldest(async () => {
+        const now = clock.now()
+        return (await readOldest(database)).map(({ lane, at }) => ({ lane, ageMs: Math.max(0, now - at) }))
+      }),
       sizes(number === 0 ? side : `${side} store ${number}`, () => readSizes(database)),
     ]),
     ...[...databases].map((database) => storeUp(() => canStore(database))),

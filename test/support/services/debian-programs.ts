@@ -1,5 +1,4 @@
-// HTTP/2 servers of others, for the tests of our client: nghttpd and nginx. The programs are on PATH, or in Debian packages that are
-// unpacked into a cache.
+// Programs of others. They are on PATH, or in Debian packages that are unpacked into a cache.
 
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,15 +11,17 @@ export const nghttpdService = serviceOf(
   'nghttpd',
   'nghttp2-server',
   /^(nghttp2-server|libev4|libjemalloc2|libnghttp2-14)$/,
+  'the HTTP/2 client against nghttpd',
 )
-export const nginxService = serviceOf('nginx', 'nginx', /^nginx$/)
+export const nginxService = serviceOf('nginx', 'nginx', /^nginx$/, 'the HTTP/2 client against nginx')
+export const promtoolService = serviceOf('promtool', 'prometheus', /^prometheus$/, 'the alert rules and the dashboard')
 
 /** The address of the service is the path of its program. */
-function serviceOf(program: string, debianPackage: string, needs: RegExp): Service<object> {
+function serviceOf(program: string, debianPackage: string, needs: RegExp, proves: string): Service<object> {
   return {
     name: program,
     variable: `BELLWIRE_TEST_${program.toUpperCase()}`,
-    proves: `the HTTP/2 client against ${program}`,
+    proves,
     command: `sudo sh -c '${installing(debianPackage)}'`,
     async start() {
       const address = findProgram(program) ?? (await unpackProgram(program, debianPackage, needs))
