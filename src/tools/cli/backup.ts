@@ -3,6 +3,7 @@
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Argument, Command } from 'commander'
+import { version } from '../../base/runtime/version.ts'
 import { sealBackup } from '../../base/store/backup-folder.ts'
 import { createBackupReader, type StreamEnd } from '../../base/store/backup-stream.ts'
 import type { SideName } from '../../sides/admin/calls.ts'
@@ -10,7 +11,6 @@ import { CliError, exit } from './exit.ts'
 import { print } from './output.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { number } from './text-table.ts'
-import { version } from './version.ts'
 
 const scope = 'backup'
 
@@ -66,7 +66,7 @@ async function backUp(side: SideName, options: BackupOptions): Promise<void> {
     const manifest = await sealBackup(part, {
       side,
       at: new Date(end.at).toISOString(),
-      version: await version(),
+      version: version(),
     })
     await rename(part, out)
     print(options, manifest, ({ at, files }) =>
