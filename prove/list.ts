@@ -19,6 +19,7 @@ import { permission } from './proofs/permission.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStream } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
+import { restore } from './proofs/restore.ts'
 import { simulate } from './proofs/simulate.ts'
 import { snapshot } from './proofs/snapshot.ts'
 import { statusProofs } from './proofs/status.ts'
@@ -40,6 +41,7 @@ export const proofs: readonly Proof[] = [
   snapshot,
   storm,
   resend,
+  restore,
   brands,
   ...eraseProofs,
   wrongCredential,

@@ -12,8 +12,11 @@ export interface SendResult {
 }
 
 /** Runs `bellwire send` in a separate process. */
-export async function sendFile(file: string, platform: string, channel = 'push'): Promise<SendResult> {
-  const args = ['send', '--file', file, '--url', platform, '--channel', channel, '--json']
+export const sendFile = (file: string, platform: string, channel = 'push'): Promise<SendResult> =>
+  runCommand(['send', '--file', file, '--url', platform, '--channel', channel, '--json'])
+
+/** Runs a command in a separate process, with the key of /admin. */
+export async function runCommand(args: readonly string[]): Promise<SendResult> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...importOptions, cli, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, BELLWIRE_KEY: adminKey },
@@ -26,5 +29,5 @@ export async function sendFile(file: string, platform: string, channel = 'push')
 }
 
 export function assertSent({ code, output }: SendResult): void {
-  assert.equal(code, 0, `bellwire send ended with ${code}:\n${output.slice(-2_000)}`)
+  assert.equal(code, 0, `the command ended with ${code}:\n${output.slice(-2_000)}`)
 }

@@ -22,7 +22,11 @@ const operator = createOperator({
   store: plan.store,
   keys: Object.entries(plan.keys ?? apiKeys).map(([brand, key]) => ({ name: `brand ${brand}`, key, brands: [brand] })),
   adminKeys: [
-    { name: 'proof', key: adminKey, scopes: ['counts', 'read', 'decide', 'attributes', 'tokens', 'devices', 'people'] },
+    {
+      name: 'proof',
+      key: adminKey,
+      scopes: ['counts', 'read', 'decide', 'attributes', 'tokens', 'devices', 'people', 'backup'],
+    },
   ],
   push: plan.devices ? { devices: { source: oneDevicePerUser, services: [service] } } : provider,
   content,

@@ -11,7 +11,9 @@ type CreateProvider = ReturnType<typeof operatorApi>
 const plan = readPlan<PlatformPlan>()
 const platform = createPlatform({
   store: plan.store,
-  keys: [{ name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes', 'people'] }],
+  keys: [
+    { name: 'proof', key: adminKey, scopes: ['enqueue', 'counts', 'read', 'decide', 'attributes', 'people', 'backup'] },
+  ],
   lanes: Object.keys(apiKeys).flatMap((brand) =>
     (['push', 'site'] as const).map((channel) => ({
       mode: 'batch' as const,
