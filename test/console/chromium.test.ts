@@ -8,6 +8,7 @@ import { type Browser, type BrowserContextOptions, chromium as engine, type Page
 import { chromium, withoutChromium } from '../support/services/chromium.ts'
 import { post } from '../support/sides.ts'
 import { anna, sidesAtWork } from './at-work.ts'
+import { journeys, type Tab, withoutScript } from './journeys.ts'
 
 const skip = await withoutChromium()
 const browser = skip
@@ -37,6 +38,27 @@ async function open(t: TestContext, url: string, options: BrowserContextOptions 
   await page.waitForSelector('nav')
   return page
 }
+
+const tabs =
+  (javaScriptEnabled: boolean) =>
+  async (t: TestContext): Promise<Tab> => {
+    const context = await (browser as Browser).newContext({ javaScriptEnabled })
+    t.after(() => context.close())
+    const page = await context.newPage()
+    return {
+      open: async (address) => void (await page.goto(address)),
+      async click(selector) {
+        await Promise.all([page.waitForNavigation(), page.click(selector)])
+      },
+      fill: (selector, value) => page.fill(selector, value),
+      text: () => page.innerText('body'),
+      count: (selector) => page.locator(selector).count(),
+    }
+  }
+
+journeys({ browser: 'Chromium', skip, newTab: tabs(true) })
+journeys({ browser: 'Chromium without JavaScript', skip, newTab: tabs(false) })
+withoutScript({ browser: 'Chromium', skip, newTab: tabs(false) })
 
 async function faultsOf(page: Page): Promise<readonly unknown[]> {
   // In another world than that of the page: the policy of the page forbids scripts from elsewhere.
