@@ -38,6 +38,7 @@ const onBothSides = {
     'POST /admin/lanes/settings/reset',
   ],
   reload: ['POST /admin/reload'],
+  backup: ['GET /admin/backup'],
   people: [
     'GET /admin/people/{brand}/{user}',
     'POST /admin/people/erase',

@@ -15,6 +15,7 @@ import { crmPersonParts } from '../../src/subjects/reconcile/person-data.ts'
 /** Tables whose rows have no relation to a person, each with its contents. */
 const impersonalTables: Readonly<Record<string, string>> = {
   migrations: 'names of migrations',
+  side_secrets: 'random secrets of the side',
   write_probes: 'the last write of a process',
   waiting: 'numbers of items and times',
   lane_counts: 'counts of items',

@@ -166,6 +166,7 @@ export const commitOrder: readonly string[] = [
   'finish_correction',
   'erase_crm_user',
   'erase_discrepancies',
+  'insert_side_secret',
   // Erasures of people.
   'insert_person_secret',
   'request_erasure',

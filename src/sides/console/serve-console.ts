@@ -29,6 +29,8 @@ export interface ConsoleOptions {
   readonly keys: readonly AccessKey[]
   /** Authenticates the callers of /admin: the console counts wrong keys together with it. */
   readonly authentication: Authentication<AccessKey>
+  /** A secret that all processes of this side have. */
+  readonly readSecret: () => Promise<string>
   /** The routes of /admin on this side. */
   readonly routes: readonly {
     readonly method: string
@@ -67,9 +69,9 @@ const signInBody = { name: 'console sign-in', timeoutMs: 10_000 }
 
 /** Registers the pages. @param app serves /admin */
 export async function serveConsole(app: FastifyInstance, options: ConsoleOptions): Promise<void> {
-  const { side, keys, authentication, routes } = options
+  const { side, keys, authentication, routes, readSecret } = options
   const files = createFiles()
-  const sessions = createSessions(keys)
+  const sessions = createSessions(keys, readSecret)
   const cookieName = `bellwire-${side}`
   const callAs = createRouteCaller(app)
   const live = createLivePages()

@@ -27,26 +27,35 @@ export interface Sessions {
 }
 
 /**
- * The server stores no session: a cookie is valid in each process with the same keys, and after a restart. Each request
- * authenticates by the key in it, so a session ends with its key. A change of the keys ends all sessions.
+ * The server stores no session: a cookie is valid in each process of the side, and after a restart. Each request authenticates by the
+ * key in it, so a session ends with its key. A change of the configured keys ends all sessions.
  *
- * @param keys the configured keys for /admin: the secret of the cookies derives from them
+ * @param keys the configured keys for /admin
+ * @param readSecret a secret of the side that is not in its configuration
  */
-export function createSessions(keys: readonly object[]): Sessions {
-  const secret = createHash('sha256')
-    .update(`bellwire console ${keys.length === 0 ? random.bytes(32).toString('hex') : JSON.stringify(keys)}`)
-    .digest()
+export function createSessions(keys: readonly object[], readSecret: () => Promise<string>): Sessions {
+  let deriving: Promise<Uint8Array> | undefined
+  const secret = () =>
+    (deriving ??= deriveSecret().catch((error: unknown) => {
+      deriving = undefined
+      throw error
+    }))
+  const deriveSecret = async () =>
+    createHash('sha256')
+      .update(`bellwire console ${await readSecret()} ${JSON.stringify(keys)}`)
+      .digest()
   const ended = new Set<string>()
   return {
-    begin: (key) =>
+    begin: async (key) =>
       new EncryptJWT({ key, csrf: random.bytes(16).toString('base64url') })
         .setProtectedHeader(algorithms)
         .setExpirationTime(Math.floor(clock.now() / 1_000) + lifetimeSeconds)
-        .encrypt(secret),
+        .encrypt(await secret()),
     async read(cookie) {
       if (cookie === undefined || ended.has(cookie)) return undefined
+      const known = await secret()
       try {
-        const { payload } = await jwtDecrypt<Session>(cookie, secret, {
+        const { payload } = await jwtDecrypt<Session>(cookie, known, {
           keyManagementAlgorithms: [algorithms.alg],
           contentEncryptionAlgorithms: [algorithms.enc],
           requiredClaims: ['exp', 'key', 'csrf'],

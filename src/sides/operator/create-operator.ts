@@ -11,6 +11,7 @@ import { measureStores } from '../../base/queue/measure-stores.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { atMost } from '../../base/runtime/within.ts'
+import { readSideSecret } from '../../base/store/side-secret.ts'
 import { op } from '../../base/store/statement.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/endpoints.ts'
 import { alertsOf } from '../../subjects/alerts/options.ts'
@@ -240,7 +241,13 @@ async function composeOn(
     people: { storeOf: (brand) => (allBrands.includes(brand) ? people : undefined), stores: [people] },
   })
   const authentication = registerAdmin(adminApp, adminKeys, admin, trail)
-  await serveConsole(adminApp, { side: 'operator', keys: options.adminKeys ?? [], authentication, routes: admin })
+  await serveConsole(adminApp, {
+    side: 'operator',
+    keys: options.adminKeys ?? [],
+    authentication,
+    routes: admin,
+    readSecret: () => readSideSecret(database, 'console'),
+  })
   const appApi = options.app
     ? await serveAppApi(app, {
         ...options.app,

@@ -5,6 +5,7 @@ import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import type { StoredQueue } from '../../base/queue/queue.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
 import { openDatabase } from '../../base/store/open-database.ts'
+import { secretMigrations } from '../../base/store/side-secret.ts'
 import { auditMigrations } from '../../subjects/audit/table.ts'
 import { deliveryMigrations } from '../../subjects/delivery/migrations.ts'
 import { createDeviceOutbox } from '../../subjects/devices/outbox.ts'
@@ -26,6 +27,7 @@ export const operatorMigrations: readonly Migration[] = [
   ...queueMigrations,
   ...auditMigrations,
   ...peopleMigrations,
+  ...secretMigrations,
 ]
 
 export interface OperatorStore {

@@ -16,6 +16,7 @@ import { metrics } from '../../base/runtime/metrics.ts'
 import { keptByDefaultMs } from '../../base/runtime/retention.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import { atMost } from '../../base/runtime/within.ts'
+import { readSideSecret } from '../../base/store/side-secret.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../../contract/endpoints.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
 import { alertsOf } from '../../subjects/alerts/options.ts'
@@ -49,7 +50,7 @@ import type { OwnDelivery } from './own-delivery.ts'
 import { createOwnDelivery } from './own-delivery.ts'
 import { createOwnStatuses } from './own-statuses.ts'
 import { peopleIn } from './people.ts'
-import { auditedStores, openStores } from './stores.ts'
+import { auditedStores, openStores, type PlatformStore } from './stores.ts'
 
 export interface Platform extends Service {
   /** Accepts these keys from now on, and no others. @throws ConfigError: nothing was changed */
@@ -178,7 +179,13 @@ async function composePlatform(
     people: { storeOf: (brand) => peopleIn(stores.of(brand)), stores: stores.all.map(peopleIn) },
   })
   const authentication = registerAdmin(adminApp, keys, admin, trail)
-  await serveConsole(adminApp, { side: 'platform', keys: options.keys, authentication, routes: admin })
+  await serveConsole(adminApp, {
+    side: 'platform',
+    keys: options.keys,
+    authentication,
+    routes: admin,
+    readSecret: () => readSideSecret((stores.all[0] as PlatformStore).database, 'console'),
+  })
   deviceIntegrationRoutes(app, {
     registryOf: (brand) => stores.of(brand).registry,
     keys,

@@ -4,6 +4,7 @@ import { type ErasedPeople, openErasedPeople, peopleMigrations } from '../../bas
 import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import { createReadAheadBudget } from '../../base/queue/lane/read-ahead-budget.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
+import { secretMigrations } from '../../base/store/side-secret.ts'
 import { auditMigrations } from '../../subjects/audit/table.ts'
 import type { AuditStore } from '../../subjects/audit/trail.ts'
 import { type ConfiguredStore, configuredStores } from '../../subjects/brands/configured-stores.ts'
@@ -27,6 +28,7 @@ const mainMigrations: readonly Migration[] = [
   ...inboxMigrations,
   ...auditMigrations,
   ...peopleMigrations,
+  ...secretMigrations,
 ]
 
 /** The databases of the platform. With SQLite, the CRM has a second file, which is not one of them. */
