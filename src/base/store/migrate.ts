@@ -9,13 +9,34 @@ export interface Migrator {
   readonly names: () => Promise<readonly string[]>
 }
 
-/** Applies the pending migrations in order, each in its own transaction. The caller holds the lock. @returns their names */
-export async function migrate(migrations: readonly Migration[], { dialect, run, names }: Migrator): Promise<string[]> {
+/** In the place of a migration: the rows of the store live in another database now. */
+export const movedAway = 'moved'
+/** Records the number of a store. It is not applied any more when the platform has one store again. */
+const numbering = /^queue\/store-\d+$/
+
+/**
+ * Applies the pending migrations in order, each in its own transaction. The caller holds the lock.
+ *
+ * @param whole they are all migrations of the store: a store with others is refused
+ * @returns their names
+ */
+export async function migrate(
+  migrations: readonly Migration[],
+  { dialect, run, names }: Migrator,
+  whole = false,
+): Promise<string[]> {
   await run([
     'create table if not exists migrations (name text primary key, at bigint not null)',
     createProbeTable(dialect.key),
   ])
   const existing = new Set(await names())
+  if (existing.has(movedAway))
+    throw new Error('the store was moved to PostgreSQL with `bellwire move`: write the new address in `store`')
+  const later = [...existing].find((name) => !numbering.test(name) && !migrations.some((each) => each.name === name))
+  if (whole && later !== undefined)
+    throw new Error(
+      `the store was changed by a later version of Bellwire (migration ${later}): install that version, or restore a backup from before the upgrade`,
+    )
   const applied: string[] = []
   for (const { name, statements } of migrations) {
     if (existing.has(name)) continue

@@ -8,6 +8,8 @@ import { migrateSqlite } from './sqlite-migrate.ts'
 
 export interface OpenOptions extends PostgresOptions {
   readonly migrations: readonly Migration[]
+  /** `migrations` has all migrations of the store: a store that a later version changed is refused. */
+  readonly whole?: boolean
   /** SQLite: see openSqliteFile. */
   readonly shared?: boolean
 }
@@ -26,21 +28,21 @@ export async function openDatabase(url: string, options: OpenOptions): Promise<D
   return engineOf(url) === 'sqlite' ? openSqlite(pathOf(url), options) : openPostgres(url, options)
 }
 
-/** Applies the pending migrations without keeping the database open. @returns their names */
+/** Applies all migrations of a store without keeping it open. @returns their names */
 export async function migrateDatabase(url: string, migrations: readonly Migration[]): Promise<string[]> {
-  if (engineOf(url) === 'postgres') return migratePostgres(configOf(url), migrations)
+  if (engineOf(url) === 'postgres') return migratePostgres(configOf(url), migrations, true)
   const db = openSqliteFile(pathOf(url))
   try {
-    return await migrateSqlite(db, migrations)
+    return await migrateSqlite(db, migrations, true)
   } finally {
     db.close()
   }
 }
 
-async function openSqlite(path: string, { migrations, shared }: OpenOptions): Promise<Database> {
+async function openSqlite(path: string, { migrations, whole, shared }: OpenOptions): Promise<Database> {
   const db = openSqliteFile(path, shared)
   try {
-    await migrateSqlite(db, migrations)
+    await migrateSqlite(db, migrations, whole)
   } catch (error) {
     db.close()
     throw error
@@ -53,7 +55,7 @@ async function openSqlite(path: string, { migrations, shared }: OpenOptions): Pr
 
 async function openPostgres(url: string, options: OpenOptions): Promise<Database> {
   const config = configOf(url)
-  await migratePostgres(config, options.migrations)
+  await migratePostgres(config, options.migrations, options.whole)
   return createPostgresDatabase(config, { ...options, partitioned: partitionedTables(options.migrations) })
 }
 

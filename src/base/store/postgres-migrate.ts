@@ -18,8 +18,12 @@ export function partitionedTables(migrations: readonly Migration[]): readonly Pa
   return migrations.flatMap(({ partitioned }) => partitioned ?? [])
 }
 
-/** Applies the pending migrations on a separate connection. @returns their names */
-export async function migratePostgres(config: PostgresConfig, migrations: readonly Migration[]): Promise<string[]> {
+/** Applies the pending migrations on a separate connection. @param whole see migrate() @returns their names */
+export async function migratePostgres(
+  config: PostgresConfig,
+  migrations: readonly Migration[],
+  whole?: boolean,
+): Promise<string[]> {
   const client = new pg.Client({ ...config, application_name: 'bellwire migrate', connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
@@ -39,12 +43,16 @@ export async function migratePostgres(config: PostgresConfig, migrations: readon
     // Of several processes that start at once, the others wait here until the first one has applied the migrations.
     await client.query(`select pg_advisory_lock(${schemaLock})`, [config.schema ?? ''])
     if (config.schema) await client.query(`create schema if not exists ${config.schema}`)
-    const applied = await migrate(migrations, {
-      dialect: postgresDialect,
-      run: async (statements) => void (await client.query(statements.join(';\n'))),
-      names: async () =>
-        (await client.query<{ name: string }>('select name from migrations')).rows.map(({ name }) => name),
-    })
+    const applied = await migrate(
+      migrations,
+      {
+        dialect: postgresDialect,
+        run: async (statements) => void (await client.query(statements.join(';\n'))),
+        names: async () =>
+          (await client.query<{ name: string }>('select name from migrations')).rows.map(({ name }) => name),
+      },
+      whole,
+    )
     await createPartitions(client, partitionedTables(migrations), clock.now())
     return applied
   } finally {

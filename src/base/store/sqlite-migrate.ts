@@ -9,28 +9,32 @@ const sqliteDialect: Dialect = {
   partitionedBy: () => '',
 }
 
-/** @returns the names of the applied migrations */
-export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[]): Promise<string[]> {
-  return migrate(migrations, {
-    dialect: sqliteDialect,
-    async run(statements) {
-      // Sorts on disk, since a migration may sort millions of rows.
-      db.exec('pragma temp_store = file')
-      db.exec('begin immediate')
-      try {
-        for (const text of statements) db.exec(text)
-        db.exec('commit')
-      } catch (error) {
-        if (db.isTransaction) db.exec('rollback')
-        throw error
-      } finally {
-        db.exec('pragma temp_store = memory')
-      }
+/** @param whole see migrate() @returns the names of the applied migrations */
+export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[], whole?: boolean): Promise<string[]> {
+  return migrate(
+    migrations,
+    {
+      dialect: sqliteDialect,
+      async run(statements) {
+        // Sorts on disk, since a migration may sort millions of rows.
+        db.exec('pragma temp_store = file')
+        db.exec('begin immediate')
+        try {
+          for (const text of statements) db.exec(text)
+          db.exec('commit')
+        } catch (error) {
+          if (db.isTransaction) db.exec('rollback')
+          throw error
+        } finally {
+          db.exec('pragma temp_store = memory')
+        }
+      },
+      names: async () =>
+        db
+          .prepare('select name from migrations')
+          .all()
+          .map(({ name }) => name as string),
     },
-    names: async () =>
-      db
-        .prepare('select name from migrations')
-        .all()
-        .map(({ name }) => name as string),
-  })
+    whole,
+  )
 }

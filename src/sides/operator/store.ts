@@ -43,7 +43,7 @@ export interface OperatorStore {
 
 export async function openStore(options: OperatorOptions): Promise<OperatorStore> {
   const { publish = [], status, site } = options
-  const database = await openDatabase(options.store, { migrations: operatorMigrations })
+  const database = await openDatabase(options.store, { migrations: operatorMigrations, whole: true })
   const erased = await openErasedPeople(database)
   const queue = createQueue(database, { erased })
   const outbox = createDeviceOutbox(queue, publish)

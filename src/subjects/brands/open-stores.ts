@@ -91,8 +91,8 @@ function divide<Store extends BrandStore>(
 async function openDatabases(configured: readonly ConfiguredStore[]): Promise<readonly Database[]> {
   const opening = await Promise.allSettled(
     configured.map(({ number, url, migrations }) => {
-      if (configured.length === 1 || url.startsWith('sqlite:')) return openDatabase(url, { migrations })
-      return openWhenReachable(url, { migrations }, `store ${number}`)
+      if (configured.length === 1 || url.startsWith('sqlite:')) return openDatabase(url, { migrations, whole: true })
+      return openWhenReachable(url, { migrations, whole: true }, `store ${number}`)
     }),
   )
   const failed = opening.findIndex(({ status }) => status === 'rejected')

@@ -42,6 +42,7 @@ export async function openCrmStore(store: string, main: Database): Promise<CrmSt
   const directory = store === 'sqlite::memory:' ? await mkdtemp(join(tmpdir(), 'bellwire-crm-')) : undefined
   const database = await openDatabase(directory ? `sqlite:${join(directory, 'crm.db')}` : file, {
     migrations: crmStoreMigrations,
+    whole: true,
     shared: true,
   })
   return {

@@ -1,0 +1,143 @@
+// `bellwire move`: both sides move from SQLite to PostgreSQL with everything that they hold.
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test from 'node:test'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
+import { other, plantOperator, plantPlatform } from '../people/planted.ts'
+import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
+import { adminKey, element, get, keys, post, startOperator, startPlatform, temporary } from '../support/sides.ts'
+import { run } from './bellwire.ts'
+
+const skip = await withoutPostgres()
+const strange = 'tab\t, line\n, return\r, \\N, \\\\t, \v\f\b, "quote", é, 🔔, end\\'
+
+async function configOf(folder: string): Promise<string> {
+  const file = join(folder, 'bellwire.yaml')
+  await writeFile(
+    file,
+    JSON.stringify({
+      operator: {
+        store: `sqlite:${join(folder, 'operator.db')}`,
+        keys: [{ name: 'x', key: 'a-key-of-the-test-0123456789', brands: [1] }],
+        push: { provider: 'recording' },
+        suppression: 'none',
+      },
+      platform: {
+        store: `sqlite:${join(folder, 'platform.db')}`,
+        lanes: [
+          { brand: 1, channel: 'push', to: { provider: 'operator-api', url: 'http://127.0.0.1:1', api_key: 'k' } },
+        ],
+      },
+    }),
+  )
+  return file
+}
+
+test('an operator moves to PostgreSQL: keys, devices and inbox are there, and the old file is refused', {
+  skip,
+}, async (t) => {
+  const folder = await temporary(t)
+  const store = `sqlite:${join(folder, 'operator.db')}`
+  const planted = await plantOperator(t, store)
+  const odd = element({ id: 77, user_id: other.userId }, { title: strange })
+  const { body: first } = await post(`${planted.url}/channels/push/batch`, [odd], keys.one.key)
+  const { body: before } = await get(`${planted.url}/admin/summary`)
+  await planted.stop()
+  const config = await configOf(folder)
+  const to = await freshSchema()
+  const moved = await run(t, ['move', 'operator', '--yes', '--json', '-c', config], { BELLWIRE_MOVE_TO: to })
+  assert.equal(moved.code, 0, moved.err)
+  const { tables } = JSON.parse(moved.out) as { tables: { table: string; rows: number }[] }
+  const rowsOf = (name: string) => tables.find(({ table }) => table === name)?.rows ?? 0
+  for (const table of [
+    'messages',
+    'requests',
+    'devices',
+    'device_unlinks',
+    'inbox',
+    'items',
+    'waiting',
+    'audit',
+    'message_counts',
+  ])
+    assert.ok(rowsOf(table) > 0, `${table} has rows`)
+
+  const again = await startOperator(t, { store: to, status: {} })
+  const { body } = await post(`${again.url}/channels/push/batch`, [odd], keys.one.key)
+  assert.deepEqual(body, first, 'the key of the delivered message is known')
+  const { body: summary } = await get(`${again.url}/admin/summary`)
+  assert.deepEqual(summary, before)
+  await again.stop()
+  await assert.rejects(
+    startOperator(t, { store }),
+    /was moved to PostgreSQL with `bellwire move`: write the new address/,
+  )
+  const repeated = await run(t, ['move', 'operator', '--yes', '-c', config], { BELLWIRE_MOVE_TO: await freshSchema() })
+  assert.match(repeated.err, /was moved to PostgreSQL/)
+})
+
+test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, and both chains of the audit trail are intact', {
+  skip,
+}, async (t) => {
+  const folder = await temporary(t)
+  const store = `sqlite:${join(folder, 'platform.db')}`
+  const planted = await plantPlatform(t, store)
+  const before = (await get(`${planted.url}/admin/summary`)).body
+  await planted.stop()
+  const config = await configOf(folder)
+  const to = await freshSchema()
+
+  const full = await openDatabase(to, {
+    migrations: [{ name: 'x/1', statements: () => ['create table x (a bigint)'] }],
+  })
+  await full.close()
+  const refused = await run(t, ['move', 'platform', '--yes', '-c', config, '--to', to])
+  assert.deepEqual([refused.code, /later version/.test(refused.err)], [2, true], refused.err)
+
+  const empty = await freshSchema()
+  const moved = await run(t, ['move', 'platform', '--yes', '-c', config, '--to', empty])
+  assert.equal(moved.code, 0, moved.err)
+  const again = await startPlatform(t, {
+    store: empty,
+    lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: silent }],
+  })
+  const { body: after } = await get(`${again.url}/admin/summary`)
+  assert.deepEqual(after, before)
+  const verified = await run(t, ['audit', 'verify', '--url', again.url], { BELLWIRE_KEY: adminKey.key })
+  assert.deepEqual([verified.code, /Intact/.test(verified.out)], [0, true], verified.out)
+  // The next number follows those of the file.
+  const db = new DatabaseSync(join(folder, 'platform.db'))
+  const { seq } = db.prepare(`select seq from sqlite_sequence where name = 'items'`).get() as { seq: number }
+  db.close()
+  const { body } = await post(`${again.url}/admin/activities/push`, [element({ id: 999 })], adminKey.key)
+  assert.deepEqual(body.seqs, [[seq + 1, seq + 1]])
+})
+
+const silent = {
+  name: 'silent',
+  max: 100,
+  send: () => new Promise<never>(() => {}),
+}
+
+test('a store of a later version is refused with its migration and what to do', async (t) => {
+  const folder = await temporary(t)
+  const url = `sqlite:${join(folder, 'x.db')}`
+  const later = { name: 'queue/2', statements: () => ['create table later (a bigint)'] }
+  const database = await openDatabase(url, { migrations: [later] })
+  await database.commit([op(insertLater, [[1]])])
+  await database.close()
+  await assert.rejects(
+    openDatabase(url, { migrations: [], whole: true }),
+    /changed by a later version of Bellwire \(migration queue\/2\): install/,
+  )
+})
+
+const insertLater = statement({
+  name: 'insert_later',
+  columns: { a: 'bigint' },
+  text: (rows) => `insert into later select r.a from ${rows} r`,
+})
