@@ -123,7 +123,17 @@ test('the entry points of the package can be imported, and their types compile i
   await writeFile(join(folder, 'use.ts'), program)
   assert.equal(await run(process.execPath, ['use.ts'], { cwd: folder }), 'true\n')
   const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2024', ...types]
+  const strict = [
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--checkers',
+    '1',
+    ...types,
+  ]
   await run(join(root, 'node_modules/.bin/tsc'), ['--noEmit', ...strict, 'use.ts'], { cwd: folder })
 })
 

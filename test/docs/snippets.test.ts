@@ -212,6 +212,7 @@ const project = {
     lib: ['es2024', 'esnext.disposable'],
     module: 'nodenext',
     types: ['node'],
+    checkers: 1,
     strict: true,
     noUncheckedIndexedAccess: true,
     exactOptionalPropertyTypes: true,
