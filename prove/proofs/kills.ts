@@ -156,9 +156,14 @@ async function run(
     process.signal('SIGCONT')
   }
 
+  // In small size, the processes on PostgreSQL are only stopped: proofs/kills-fleet.ts kills them at the same points.
+  const killed =
+    small && environment.operators > 1
+      ? { operator: [], platform: [] }
+      : { operator: operatorPoints, platform: platformPoints }
   const killPoints = {
-    operator: inTurn(operatorPoints, { small, devices }),
-    platform: inTurn(platformPoints, { small, devices }),
+    operator: inTurn(killed.operator, { small, devices }),
+    platform: inTurn(killed.platform, { small, devices }),
   }
   let platform = setup.platform()
   for (const point of killPoints.operator) {
