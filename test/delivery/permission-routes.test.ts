@@ -7,12 +7,13 @@ import test, { type TestContext } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { refuseFatal } from '../../src/contract/refusals.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
 import { chunksOf } from '../../src/subjects/attributes/id-chunks.ts'
-import { findByUser } from '../../src/subjects/delivery/messages.ts'
+import { claimMessages, findByUser } from '../../src/subjects/delivery/messages.ts'
 import { findLateMessages } from '../../src/subjects/delivery/permission-check.ts'
 import { createSuppression } from '../../src/subjects/delivery/suppress.ts'
 import { run } from '../cli/bellwire.ts'
@@ -196,6 +197,28 @@ onEachEngine('a message that was under way at the exclusion, or may have arrived
   if (settledAt > readAt)
     assert.equal((await lateFor(readAt - 10, settledAt)).unclear, 2, 'readmitted between check and outcome')
   if (settledAt > readAt) assert.equal((await lateFor(readAt)).unclear, 2, 'excluded between check and outcome')
+})
+
+onEachEngine('the check reads all chunks, and on SQLite it gives other work a turn after each', async (t, store) => {
+  const database = await openDatabase(store, { migrations: operatorMigrations })
+  t.after(() => database.close())
+  const chunks = 60
+  const rows = Array.from({ length: 2 * chunks }, (_, i) => {
+    const chunk = 1_000_000 + Math.floor(i / 2)
+    return ['1', `key ${i}`, uuidv7(), i % 2 === 0 ? 'excluded' : `other ${i}`, 'owner', 'request', 0, 0, chunk, chunk]
+  })
+  await database.commit([op(claimMessages, rows)])
+  let turns = 0
+  let ended = false
+  const count = (): void => {
+    if (!ended && ++turns) setImmediate(count)
+  }
+  count()
+  const exclusions = new Map([['excluded', [{ from: 0, to: null }]]])
+  const { messages, certain, unclear, found } = await findLateMessages(database, '1', exclusions, 10)
+  ended = true
+  assert.deepEqual([messages, certain, unclear, found.length], [2 * chunks, 0, chunks, 10])
+  assert.ok(turns >= (database.engine === 'sqlite' ? chunks : 1), `${turns} turns`)
 })
 
 const parts = { activityId: '7', actionId: null, triggerHash: 'hash' }

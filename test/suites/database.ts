@@ -410,6 +410,30 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     assert.deepEqual({ ...(await scratch.run(missing, ['1']))[0] }, { n: 50 - 41 + 1 })
   })
 
+  check('a scratch table is joined with the tables of the database, and ends with its use', async (database, t) => {
+    await database.commit([op(addUsers, [...range(50).map((i) => user('1', `u${i}`)), user('2', 'u3')])])
+    const tables = await Promise.all([
+      database.scratchTable({ id: 'text', at: 'bigint' }),
+      database.scratchTable({ id: 'text' }),
+    ])
+    const [table, other] = tables
+    t.after(() => Promise.all(tables.map((each) => each.close())))
+    await table.fill([...range(5_000).map((i) => [`u${2 * i}`, 2 ** 40 + i]), ...oddTexts.map((text, i) => [text, i])])
+    await database.commit([op(addUsers, [user('1', 'late'), ...oddTexts.map((text) => user('3', text))])])
+    await other.fill([['late']])
+    const joined = (name: string, brand: string) =>
+      table.run(`select count(*) as n from users u join ${name} s on s.id = u.id where u.brand = $1`, [brand])
+    assert.deepEqual({ ...(await joined(table.name, '1'))[0] }, { n: 25 })
+    assert.deepEqual({ ...(await joined(table.name, '3'))[0] }, { n: oddTexts.length })
+    const [last] = await table.run(`select max(at) as at from ${table.name}`)
+    assert.deepEqual({ ...last }, { at: 2 ** 40 + 4_999 })
+    await table.close()
+    await assert.rejects(joined(table.name, '1'))
+    assert.equal((await other.run(`select id from ${other.name}`)).length, 1)
+    await assert.rejects(other.run('select nothing'), 'an error')
+    assert.equal((await other.run(`select id from ${other.name}`)).length, 1)
+  })
+
   checkShared('a scratch connection keeps texts unchanged, and lists those that occur twice', async (database, t) => {
     const scratch = await database.scratch()
     t.after(() => scratch.close())

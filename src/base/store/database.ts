@@ -1,11 +1,10 @@
 // The database interface. Two implementations: sqlite.ts (embedded, one process) and postgres.ts (several processes).
 
 import type { BrandTable } from './brand-table.ts'
-import type { Scratch } from './scratch.ts'
-import type { Value } from './value.ts'
+import type { Scratch, ScratchColumns, ScratchTable } from './scratch.ts'
+import type { ColumnType, Value } from './value.ts'
 
-export type { Value } from './value.ts'
-export type ColumnType = 'text' | 'bigint'
+export type { ColumnType, Value } from './value.ts'
 
 /** A set-based statement with one text for both engines, which differ only in how they pass in `rows`. Created by statement(). */
 export interface Statement<Out extends object = object> {
@@ -123,6 +122,8 @@ export interface Database {
   readonly holdFile?: () => HeldFile | undefined
   /** Opens a separate connection for long queries on large sets. On SQLite the database must be opened with `shared`. */
   scratch(): Promise<Scratch>
+  /** Creates a temporary table, to be joined with the tables of this database. Its first column is the primary key. */
+  scratchTable(columns: ScratchColumns): Promise<ScratchTable>
   close(): Promise<void>
 }
 

@@ -83,6 +83,7 @@ function openLater(open: () => Promise<Database>, name: string): Database {
     dropPartitions: async (table, before) => (await demand()).dropPartitions?.(table, before) ?? 0,
     reclaim: async (tables) => (await demand()).reclaim(tables),
     scratch: async () => (await demand()).scratch(),
+    scratchTable: async (columns) => (await demand()).scratchTable(columns),
     async close() {
       await loop.stop()
       for (const unlisten of topics.values()) unlisten()

@@ -22,6 +22,7 @@ import { dropPartitions } from './postgres-partitions.ts'
 import { plannerSettings } from './postgres-planner.ts'
 import { runRead } from './postgres-run.ts'
 import { openPostgresScratch } from './postgres-scratch.ts'
+import { openPostgresScratchTable } from './postgres-scratch-table.ts'
 import { openSession } from './postgres-session.ts'
 import { vacuum } from './postgres-vacuum.ts'
 import { op } from './statement.ts'
@@ -185,6 +186,10 @@ export async function createPostgresDatabase(
     async scratch() {
       if (pool.ending) throw new StoreUnavailable('The database is closed')
       return openPostgresScratch(config)
+    },
+    async scratchTable(columns) {
+      if (pool.ending) throw new StoreUnavailable('The database is closed')
+      return openPostgresScratchTable(config, columns)
     },
     async close() {
       health.close()

@@ -11,6 +11,7 @@ import { newOwner } from './owner.ts'
 import { createSqliteFile, resultCode, toOpenError } from './sqlite-file.ts'
 import { type PreparedRows, prepareRows } from './sqlite-rows.ts'
 import { openSqliteScratch } from './sqlite-scratch.ts'
+import { createSqliteScratchTable } from './sqlite-scratch-table.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 import { createWakers, wakeStatement } from './wakers.ts'
 import { createWriteHealth } from './write-health.ts'
@@ -210,6 +211,10 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
       demandOpen()
       if (!shared) throw new TypeError('scratch() needs a SQLite file that was opened with `shared`')
       return openSqliteScratch(path)
+    },
+    async scratchTable(columns) {
+      demandOpen()
+      return createSqliteScratchTable(db, columns, demandOpen)
     },
     async close() {
       health.close()

@@ -1,1 +1,2 @@
 export type Value = string | number | null
+export type ColumnType = 'text' | 'bigint'

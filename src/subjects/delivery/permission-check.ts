@@ -1,10 +1,10 @@
-// Who got something after the time of an exclusion. One pass over the users of all messages of a brand, in the order of their index:
-// only the messages of excluded users are read.
+// Who got something after the time of an exclusion. One pass over the index of the users of all messages of a brand, joined with the
+// excluded users: only the messages of these are read.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { timeOfUuidv7 } from '../../base/runtime/ids.ts'
+import { isStorable } from '../../base/runtime/unstorable.ts'
 import type { Database } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
 import type { MessageRow } from './messages.ts'
 import { isAllowed, readBases } from './permission.ts'
 
@@ -39,39 +39,15 @@ export interface LateMessages {
   readonly found: readonly LateMessage[]
 }
 
-type Row = Pick<MessageRow, 'user_id' | 'ref' | 'state' | 'uncertain' | 'updated_at' | 'permission'> & {
-  readonly permission_read_at: number | null
-}
+const columns = ['user_id', 'ref', 'state', 'uncertain', 'updated_at', 'permission', 'permission_read_at'] as const
 
-/** Between two user ids. An id that contains it cannot be checked. */
-export const separator = '\u001f'
-
-// The users of the next chunk (chunks.ts) as one text: ten thousand rows would take five times as long to pass.
-const selectUsers = statement<{ chunk: number; users: string }>({
-  name: 'list_users_of_chunk',
-  columns: { brand: 'text', after: 'bigint' },
-  text: (rows) => `
-    select c.chunk, (
-      select string_agg(m.user_id, '${separator}') from messages m
-      where m.brand || '' = (select r.brand from ${rows} r) and m.chunk = c.chunk) as users
-    from (
-      select m.chunk from messages m
-      where m.brand || '' = (select r.brand from ${rows} r) and m.chunk > (select r.after from ${rows} r)
-      order by m.chunk limit 1) c`,
-})
-
-const selectMessages = statement<Row>({
-  name: 'list_messages_of_users',
-  columns: { brand: 'text', chunk: 'bigint', user_id: 'text' },
-  text: (rows) => `
-    select m.user_id, m.ref, m.state, m.uncertain, m.updated_at, m.permission, m.permission_read_at
-    from ${rows} r cross join messages m
-    where m.brand || '' = r.brand || '' and m.chunk = r.chunk and m.user_id = r.user_id
-      and (m.state in ('successful', 'in_flight') or m.uncertain > 0)`,
-})
+type Row = Pick<MessageRow, (typeof columns)[number]>
 
 /** A chunk may begin this long before its number, because clocks of processes differ. */
 const clockMs = 60_000
+
+/** One statement is about so many chunks (chunks.ts): on SQLite it holds the event loop. */
+const chunksPerStep = { sqlite: 1, postgres: 50 } as const
 
 /** @param most the most entries of each kind in `found` */
 export async function findLateMessages(
@@ -83,50 +59,83 @@ export async function findLateMessages(
   const found: Record<'certain' | 'unclear', LateMessage[]> = { certain: [], unclear: [] }
   const counts = { messages: 0, certain: 0, unclear: 0, longest_ms: 0 }
   const allowing = new Map<number, boolean>()
-  for (let after = -1; ; ) {
-    const [next] = await database.read(op(selectUsers, [[brand, after]]))
-    if (!next) return { ...counts, found: [...found.certain, ...found.unclear] }
-    after = next.chunk
-    const users = next.users.split(separator)
-    counts.messages += users.length
-    const excluded = findExcluded(users, exclusions, after - clockMs)
-    const rows =
-      excluded.length === 0
-        ? []
-        : await database.read(
-            op(
-              selectMessages,
-              excluded.map((user) => [brand, next.chunk, user]),
-            ),
-          )
-    await learnBases(rows, allowing)
-    for (const row of rows) {
-      const late = judge(row, exclusions.get(row.user_id) ?? [], allowing)
-      if (!late) continue
-      const kind = late.certain ? 'certain' : 'unclear'
-      counts[kind]++
-      if (late.certain) counts.longest_ms = Math.max(counts.longest_ms, late.sent_at - late.excluded_at)
-      if (found[kind].length < most) found[kind].push(late)
+  const excluded = await database.scratchTable({ user_id: 'text', since: 'bigint', until: 'bigint' })
+  try {
+    await excluded.fill(spansOf(exclusions))
+    const select = selectLate(database.engine, excluded.name)
+    for (let after = -1; ; ) {
+      const [next] = await excluded.run<Chunks>(findChunks, [brand, after, chunksPerStep[database.engine]])
+      if (!next || next.last === null) return { ...counts, found: [...found.certain, ...found.unclear] }
+      const [step] = await excluded.run<Step>(select, [brand, after, next.last, next.first - clockMs])
+      after = next.last
+      counts.messages += step?.messages ?? 0
+      const rows = readRows(step?.late ?? '[]')
+      await learnBases(rows)
+      for (const row of rows) note(judge(row, exclusions.get(row.user_id) ?? [], allowing))
+      await nextTurn()
     }
-    await nextTurn()
+  } finally {
+    await excluded.close()
   }
 
-  async function learnBases(rows: readonly Row[], known: Map<number, boolean>): Promise<void> {
-    const ids = rows.flatMap(({ permission }) => (permission === null || known.has(permission) ? [] : [permission]))
-    for (const [id, basis] of await readBases(database, ids)) known.set(id, isAllowed(basis))
+  async function learnBases(rows: readonly Row[]): Promise<void> {
+    const ids = rows.flatMap(({ permission: id }) => (id === null || allowing.has(id) ? [] : [id]))
+    for (const [id, basis] of await readBases(database, ids)) allowing.set(id, isAllowed(basis))
+  }
+
+  function note(late: LateMessage | undefined): void {
+    if (!late) return
+    const kind = late.certain ? 'certain' : 'unclear'
+    counts[kind]++
+    if (late.certain) counts.longest_ms = Math.max(counts.longest_ms, late.sent_at - late.excluded_at)
+    if (found[kind].length < most) found[kind].push(late)
   }
 }
 
-/** @param users in the order of the index: equal ones are neighbours. @param since messages of the chunk are not older */
-function findExcluded(users: readonly string[], exclusions: Exclusions, since: number): string[] {
-  const found: string[] = []
-  let last: string | undefined
-  for (const user of users) {
-    if (user === last) continue
-    last = user
-    if (exclusions.get(user)?.some(({ to }) => to === null || to > since)) found.push(user)
+type Chunks = { readonly first: number; readonly last: number | null }
+
+// One search of the index for each chunk.
+const findChunks = `
+  with recursive chunks (chunk, n) as (
+    select (select min(m.chunk) from messages m where m.brand || '' = $1 and m.chunk > $2), 1
+    union all
+    select (select min(m.chunk) from messages m where m.brand || '' = $1 and m.chunk > c.chunk), c.n + 1
+    from chunks c where c.chunk is not null and c.n < $3)
+  select min(c.chunk) as first, max(c.chunk) as last from chunks c`
+
+/** `late`: JSON with a row for each message of an excluded user that may be late. */
+type Step = { readonly messages: number; readonly late: string | null }
+
+/**
+ * The users of the messages are read from the index, and looked up in the table of excluded users. SQLite would read each message
+ * before it looks the user up: so the messages of excluded users are a join of their own.
+ */
+function selectLate(engine: Database['engine'], excluded: string): string {
+  const [row, list, array] =
+    engine === 'sqlite' ? ['x', 'json_group_array', 'json_array'] : ['m', 'json_agg', 'json_build_array']
+  const join = `left join messages x on x.rowid = case when e.user_id is not null then m.rowid end`
+  return `
+    select count(*) as messages, cast(${list}(${array}(${columns.map((name) => `${row}.${name}`).join()})) filter (
+      where e.user_id is not null and ${row}.updated_at > e.since
+        and coalesce(${row}.permission_read_at, ${row}.updated_at) < e.until
+        and (${row}.state in ('successful', 'in_flight') or ${row}.uncertain > 0)) as text) as late
+    from messages m left join ${excluded} e on e.user_id = m.user_id and e.until > $4 ${engine === 'sqlite' ? join : ''}
+    where m.brand || '' = $1 and m.chunk > $2 and m.chunk <= $3`
+}
+
+const readRows = (json: string): Row[] =>
+  (JSON.parse(json) as unknown[][]).map(
+    (values) => Object.fromEntries(columns.map((name, i) => [name, values[i]])) as unknown as Row,
+  )
+
+/** Each user with the time of the first exclusion and of the last readmission. */
+function* spansOf(exclusions: Exclusions): Generator<readonly [user: string, since: number, until: number]> {
+  for (const [user, times] of exclusions) {
+    const since = Math.min(...times.map(({ from }) => from))
+    const until = Math.max(...times.map(({ to }) => to ?? Number.MAX_SAFE_INTEGER))
+    // No message has a user id that cannot be stored.
+    if (isStorable(user)) yield [user, since, until]
   }
-  return found
 }
 
 /** The exclusion that a message broke, or may have broken. */
