@@ -1,11 +1,17 @@
 // A changed configuration is applied to a running process: SIGHUP and POST /admin/reload.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import test from 'node:test'
+import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { element, post } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 import { addressesOf, freePorts, run, start } from './bellwire.ts'
 
 const office = 'the-key-of-the-office-1'
@@ -51,24 +57,117 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
   const refused = await reload()
   assert.deepEqual([refused.status, /^nothing was changed: bellwire\.yaml:11/.test(refused.body.error)], [409, true])
 
-  await writeFile(file, configuration([good, old], '  keep_audit: 800d', 'error'))
+  await writeFile(file, configuration([good, old], '  stop_within: 30s', 'error'))
   assert.deepEqual((await reload()).body, {
     applied: ['operator.keys', 'log.level'],
-    restart: ['operator.keep_audit'],
+    restart: ['operator.stop_within'],
   })
   assert.deepEqual([await send(good), await send(old), await send(fresh)], [200, 200, 401])
   const running = await run(t, ['config', '--running', '--url', admin], { BELLWIRE_KEY: office })
-  assert.match(running.out, /^operator\.keep_audit +730d +default +800d$/m)
+  assert.match(running.out, /^operator\.stop_within +20s +default +30s$/m)
   assert.match(running.out, /^log\.level +error +bellwire\.yaml:2$/m)
   assert.match(running.out, /^operator\.port +0 +BELLWIRE_OPERATOR_PORT$/m)
   assert.doesNotMatch(running.out, /the-key-of-the-office/)
   const newBrand = configuration([good, old]).replace('brands: [1]', 'brands: [1, 7]')
   await writeFile(file, newBrand)
-  const unknown = await reload()
-  assert.deepEqual([unknown.status, /a new brand needs a restart/.test(unknown.body.error)], [409, true])
+  const { body } = await reload()
+  assert.deepEqual(body.applied.toSorted(), ['log.level', 'operator.keys'])
+  const ofBrand = await post(`${url}/channels/push/single`, element({ brand_id: 7 }), good)
+  assert.equal(ofBrand.status, 200, 'the brand is new')
+  assert.match(await (await fetch(`${admin}/metrics`)).text(), /^bellwire_reloads_refused_total 2$/m)
   replaced = true
   const seen = (await Promise.all(callers)).flat()
   assert.deepEqual([...new Set(seen)], [200], `${seen.length} requests with a good key`)
   operator.child.kill('SIGTERM')
   assert.equal((await operator.ended).code, 0)
+})
+
+test('a reload adds a lane, and reads changed certificates and credentials; no request fails, and each message is sent once', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'bellwire.yaml')
+  const [first, second] = [makeCertificate(), makeCertificate()]
+  const sent: string[] = []
+  let accepted = 'the-key-of-the-lanes-1'
+  const server = createServer({ key: first.key, cert: first.cert }, async (request, response) => {
+    const elements = (await json(request)) as { activity: { id: number } }[]
+    if (request.headers['x-api-key'] !== accepted) return response.writeHead(401).end()
+    const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
+    sent.push(...successful.map(({ push_id }) => push_id))
+    return response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const write = (brands: readonly number[], more = '') =>
+    writeFile(
+      file,
+      `
+platform:
+  store: sqlite:platform.db
+  keys: [{name: crm, key: ${office}, scopes: [enqueue, counts, reload]}]
+  lanes:
+${brands.map((brand) => `    - {brand: ${brand}, channel: push, span: 5ms, to: {provider: operator-api, url: "${url}", api_key: "\${file:lane.key}", ca: ca.pem}}`).join('\n')}
+${more}`,
+    )
+  await writeFile(join(folder, 'ca.pem'), first.cert)
+  await writeFile(join(folder, 'lane.key'), accepted)
+  await write([1])
+  const platform = start(t, ['platform', '-c', file], {
+    BELLWIRE_PLATFORM_PORT: '0',
+    BELLWIRE_PLATFORM_ADMIN_PORT: '0',
+  })
+  const { admin } = await addressesOf(platform)
+  const enqueue = (brand: number) => post(`${admin}/admin/activities/push`, [element({ brand_id: brand })], office)
+  const reload = async () => (await post(`${admin}/admin/reload`, {}, office)).body
+  let done = false
+  let enqueued = 0
+  const callers = Array.from({ length: 4 }, async () => {
+    const seen: number[] = []
+    while (!done) {
+      seen.push((await enqueue(1)).status)
+      enqueued++
+    }
+    return seen
+  })
+  const delivered = (more: number, why: string) => {
+    const before = sent.length
+    return until(() => sent.length >= before + more, { awaited: why })
+  }
+
+  await delivered(5, 'messages of the first lane')
+  assert.equal((await enqueue(2)).body.accepted, 0)
+  await write([1, 2])
+  const added = await reload()
+  assert.ok(added.applied.includes('platform.lanes[1].brand'), JSON.stringify(added))
+  assert.equal((await enqueue(2)).body.accepted, 1)
+  enqueued++
+  await delivered(5, 'messages after a lane was added')
+
+  server.setSecureContext({ key: second.key, cert: second.cert })
+  server.closeAllConnections()
+  await platform.line(/"lane\.held"/)
+  await writeFile(join(folder, 'ca.pem'), second.cert)
+  assert.deepEqual((await reload()).applied, ['platform.lanes[0].to.ca', 'platform.lanes[1].to.ca'])
+  await delivered(5, 'messages with the new certificate')
+
+  accepted = 'the-key-of-the-lanes-2'
+  await writeFile(join(folder, 'lane.key'), accepted)
+  assert.deepEqual((await reload()).applied, ['platform.lanes[0].to.api_key', 'platform.lanes[1].to.api_key'])
+  await delivered(5, 'messages with the new key')
+
+  await writeFile(join(folder, 'ca.pem'), 'no certificate')
+  const refused = await post(`${admin}/admin/reload`, {}, office)
+  assert.deepEqual(
+    [refused.status, /platform\.lanes\[0\]\.to\.ca: .*no PEM certificate/.test(refused.body.error)],
+    [409, true],
+  )
+  await delivered(5, 'messages after a refused reload')
+  done = true
+  assert.deepEqual([...new Set((await Promise.all(callers)).flat())], [200], `${enqueued} requests`)
+  await until(() => sent.length >= enqueued, { awaited: `${enqueued} messages, not ${sent.length}` })
+  assert.equal(new Set(sent).size, enqueued)
+  assert.equal(sent.length, enqueued, 'each message was sent once')
+  platform.child.kill('SIGTERM')
+  assert.equal((await platform.ended).code, 0)
 })

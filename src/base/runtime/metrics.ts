@@ -251,6 +251,7 @@ function addGauges(registry: Registry): (() => void)[] {
     on('lane.resumed', ({ lane }) => pausedLane.set({ lane }, 0)),
     on('provider.paused', ({ provider, sending }) => paused.set({ provider }, sending ? 0 : 1)),
     on('provider.resumed', ({ provider, sending }) => paused.set({ provider }, sending === false ? 1 : 0)),
+    on('server.stopping', () => paused.reset()),
     on('removals.stopped', ({ service }) => stopped.set({ service }, 1)),
     on('removals.confirmed', ({ service }) => stopped.set({ service }, 0)),
     on('run.ended', ({ brand, field, state, ...counts }) => {
@@ -297,6 +298,7 @@ function addTimedGauges(registry: Registry): (() => void)[] {
     on('lane.resumed', ({ lane }) => void attention.delete(lane)),
     on('provider.alert', ({ provider }) => void attention.set(provider, clock.steady() + attentionMs)),
     on('provider.resumed', ({ provider }) => void attention.delete(provider)),
+    on('server.stopping', () => attention.clear()),
   ]
 }
 

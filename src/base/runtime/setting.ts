@@ -39,6 +39,8 @@ export interface Leaf<T> extends Named {
   readonly isKeyDigest?: true
   /** Whether tokens of ours are sent to the address, without a secret beside it in the configuration. */
   readonly sendsTokens?: true
+  /** The path of a file that is read with the configuration. */
+  readonly readWithConfig?: true
   /** The path of a file that holds a secret. */
   readonly secretFile?: true
   /** An address that this process calls. */

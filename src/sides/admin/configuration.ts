@@ -53,7 +53,7 @@ export const configurationRoutes = (configuration: Configuration) => ({
     },
   }),
   reload: adminRoute({
-    says: 'Reads the configuration of this process again, and applies its keys and log level.',
+    says: 'Reads the configuration of this process again, and applies it, except for its addresses and stores. Requests that arrive meanwhile wait.',
     body: ReasonBody,
     gives: Type.Object({ applied, restart }),
     refuses: { 409: 'The new configuration is not valid: nothing was changed.' },

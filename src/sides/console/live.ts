@@ -37,11 +37,8 @@ export function createLivePages(): LivePages {
     add(response, headers, compose) {
       if (viewers.size >= mostViewers || stopped)
         throw new HttpError(503, 'too many live pages are open: close some, or pause them', 5)
-      response.writeHead(200, {
-        ...headers,
-        'content-type': 'text/event-stream; charset=utf-8',
-        'x-accel-buffering': 'no',
-      })
+      response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+      response.writeHead(200, { ...headers, 'x-accel-buffering': 'no' })
       const viewer: Viewer = { response, compose, shown: '', composing: false, lastAt: clock.monotonic() }
       viewers.add(viewer)
       response.once('close', () => {

@@ -43,16 +43,19 @@ export const connectionSettings = {
   ca: path({
     section: 'Calls to other systems',
     help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
+    readWithConfig: true,
     optional: true,
   }),
   client_certificate: path({
     section: 'Calls to other systems',
     help: 'A PEM file with the certificate that authenticates us to the server (mutual TLS).',
+    readWithConfig: true,
     optional: true,
   }),
   client_key: path({
     section: 'Calls to other systems',
     help: 'A PEM file with the key of that certificate.',
+    readWithConfig: true,
     optional: true,
     secretFile: true,
   }),

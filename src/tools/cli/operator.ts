@@ -17,17 +17,18 @@ export function command(): Command {
       const read = await readConfig(file)
       const { operator } = read.config
       if (!operator) throw noSection('operator', file)
-      await serve(describeOperator(operator), operator, read, file, async (configuration) => {
+      await serve(describeOperator(operator), operator, read, file, async (config, configuration) => {
+        const { operator: section } = config
+        if (!section) throw noSection('operator', file)
         const [{ createOperator }, { operatorOptions }] = await Promise.all([
           import('../../sides/operator/create-operator.ts'),
           import('../../sides/config/compose/compose.ts'),
         ])
-        const service = createOperator({ ...(await operatorOptions(operator)), configuration })
+        const service = createOperator({ ...(await operatorOptions(section)), configuration })
         return {
           service,
-          apply(next) {
-            if (!next.operator) throw noSection('operator', file)
-            service.replaceKeys(next.operator)
+          replaceKeys({ operator: next }) {
+            if (next) service.replaceKeys(next)
           },
         }
       })

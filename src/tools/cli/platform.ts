@@ -17,17 +17,18 @@ export function command(): Command {
       const read = await readConfig(file)
       const { platform } = read.config
       if (!platform) throw noSection('platform', file)
-      await serve(describePlatform(platform), platform, read, file, async (configuration) => {
+      await serve(describePlatform(platform), platform, read, file, async (config, configuration) => {
+        const { platform: section } = config
+        if (!section) throw noSection('platform', file)
         const [{ createPlatform }, { platformOptions }] = await Promise.all([
           import('../../sides/platform/create-platform.ts'),
           import('../../sides/config/compose/compose.ts'),
         ])
-        const service = createPlatform({ ...(await platformOptions(platform)), configuration })
+        const service = createPlatform({ ...(await platformOptions(section)), configuration })
         return {
           service,
-          apply(next) {
-            if (!next.platform) throw noSection('platform', file)
-            service.replaceKeys(next.platform)
+          replaceKeys({ platform: next }) {
+            if (next) service.replaceKeys(next)
           },
         }
       })

@@ -1,6 +1,9 @@
 // Applies a changed configuration to a running side: SIGHUP and POST /admin/reload.
 
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type { Side } from '../../base/http/http.ts'
 import type { Configuration, LatestReload, Reloaded, ShownSetting } from '../../base/http/service.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
@@ -9,44 +12,71 @@ import { describeSettings } from '../../sides/config/describe-settings.ts'
 import { leavesOf } from '../../sides/config/leaves.ts'
 import type { ReadConfig } from '../../sides/config/load.ts'
 import { type Config, table } from '../../sides/config/table.ts'
+import { CliError, exit } from './exit.ts'
 
 export interface ReloadOptions {
-  readonly side: 'operator' | 'platform'
+  readonly side: Side
   /** The configuration with which the process started. */
   readonly started: ReadConfig
   /** Reads the configuration again. Rejects with all its problems. */
   readonly read: () => Promise<ReadConfig>
-  /** Applies the settings that can change. Throws before it changes anything. */
-  readonly apply: (config: Config) => void
+  /**
+   * Applies the settings that can change. Throws before it changes anything.
+   *
+   * @param how inPlace: only keys and the log have changed
+   */
+  readonly apply: (config: Config, how: 'inPlace' | 'replaceSide') => void | Promise<void>
 }
 
-const reloadable = ['operator.keys', 'operator.admin_keys', 'platform.keys', 'log.level']
+/** These change within the running side. */
+const inPlace = ['operator.keys', 'operator.admin_keys', 'platform.keys', 'log.level', 'log.format']
+/** The addresses and the stores stay as they were at the start. */
+const fixed = {
+  settings: [
+    'host',
+    'port',
+    'admin',
+    'connections',
+    'connections_per_address',
+    'trusted_proxies',
+    'stop_within',
+  ].concat(['store', 'stores']),
+  options: ['host', 'port', 'admin', 'connections', 'connectionsPerAddress', 'trustedProxies', 'stopWithinMs'].concat([
+    'store',
+    'stores',
+  ]),
+}
 const mostNamed = 100
 const unset = 'not set'
 
 /** @returns the configuration of this process. Its reloads are one after the other */
 export function createConfiguration({ side, started, read, apply }: ReloadOptions): Configuration {
   let current = started
+  let files = digestFiles(started.config)
   let latest: LatestReload | undefined
   let last: Promise<unknown> = Promise.resolve()
-  const own = (path: string) => path.startsWith(`${side}.`) || path.startsWith('log.')
-  const reloadableOf = (path: string) => reloadable.find((name) => new RegExp(`^${name}\\b`).test(path))
-  const pendingChanges = (next: ReadConfig) =>
-    changedPaths(started.config, next.config).filter((path) => own(path) && reloadableOf(path) === undefined)
+  const isOf = (names: readonly string[], path: string) => names.find((name) => new RegExp(`^${name}\\b`).test(path))
+  const fixedNames = fixed.settings.map((name) => `${side}\\.${name}`)
+  const needsRestart = (path: string) => isOf(fixedNames, path) !== undefined
+  const changesOf = (before: ReadConfig, after: ReadConfig) =>
+    changedPaths(before, after, side).filter((path) => path.startsWith(`${side}.`) || path.startsWith('log.'))
+  const pendingChanges = (next: ReadConfig) => changesOf(started, next).filter(needsRestart)
 
   async function reload(): Promise<Reloaded> {
     const at = clock.now()
     try {
       const next = await read()
-      const applied = new Set(
-        changedPaths(current.config, next.config)
-          .filter(own)
-          .flatMap((path) => reloadableOf(path) ?? []),
-      )
+      const nextFiles = await digestFiles(next.config)
+      const changed = changesOf(current, next).filter((path) => !needsRestart(path))
+      const reread = changedKeys(await files, nextFiles).filter((path) => path.startsWith(`${side}.`))
+      const paths = [...new Set([...changed, ...reread])]
+      const small = paths.every((path) => isOf(inPlace, path)) && !hasNewBrand(current.config, next.config)
+      const applied = [...new Set(paths.map((path) => isOf(inPlace, path) ?? path))].slice(0, mostNamed)
       const restart = pendingChanges(next)
-      apply(next.config)
+      await apply(withFixed(next.config, started.config, side), small ? 'inPlace' : 'replaceSide')
       current = next
-      const result = { applied: [...applied], restart: restart.slice(0, mostNamed) }
+      files = Promise.resolve(nextFiles)
+      const result = { applied, restart: restart.slice(0, mostNamed) }
       latest = { at, ...result }
       emit('server.reloaded', { side, ...result })
       return result
@@ -60,7 +90,7 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
     describe() {
       const restart = new Set(pendingChanges(current))
       const next = new Map(describeSettings(current, side).map((each) => [each.setting, each]))
-      const isApplied = ({ setting }: ShownSetting) => reloadableOf(setting) !== undefined
+      const isApplied = ({ setting }: ShownSetting) => !needsRestart(setting)
       const running = describeSettings(started, side).filter((each) => !isApplied(each))
       const known = new Set(running.map(({ setting }) => setting))
       const settings = [
@@ -81,11 +111,48 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
   }
 }
 
-/** The paths of the values that differ. */
-function changedPaths(before: Config, after: Config): readonly string[] {
+/** The paths of the values that differ. Of JSON, only the second list has the values. */
+function changedPaths(before: ReadConfig, after: ReadConfig, side: Side): readonly string[] {
   const [old, fresh] = [before, after].map(
-    (config) => new Map(leavesOf(table, config).map((leaf) => [leaf.path, leaf.value])),
+    (read) =>
+      new Map([
+        ...describeSettings(read, side).map(({ setting, value }) => [setting, value] as const),
+        ...leavesOf(table, read.config).map(({ path, value }) => [path, value] as const),
+      ]),
   )
-  const paths = new Set([...(old?.keys() ?? []), ...(fresh?.keys() ?? [])])
-  return [...paths].filter((path) => !isDeepStrictEqual(old?.get(path), fresh?.get(path)))
+  return changedKeys(old as ReadonlyMap<string, unknown>, fresh as ReadonlyMap<string, unknown>)
+}
+
+const changedKeys = (old: ReadonlyMap<string, unknown>, fresh: ReadonlyMap<string, unknown>): readonly string[] =>
+  [...new Set([...old.keys(), ...fresh.keys()])].filter((path) => !isDeepStrictEqual(old.get(path), fresh.get(path)))
+
+/** The digests of the files whose contents are a part of the configuration, by the path of the setting. */
+async function digestFiles(config: Config): Promise<ReadonlyMap<string, string>> {
+  const named = leavesOf(table, config).filter(({ leaf }) => leaf.readWithConfig)
+  return new Map(
+    await Promise.all(
+      named.map(async ({ path, value }) => {
+        const content = await readFile(String(value)).catch(() => Buffer.of())
+        return [path, hash('sha256', content)] as const
+      }),
+    ),
+  )
+}
+
+/** A running operator knows the brands of its start. */
+function hasNewBrand({ operator }: Config, next: Config): boolean {
+  const known = new Set(operator?.keys.flatMap(({ brands }) => brands))
+  return next.operator?.keys.some(({ brands }) => brands.some((brand) => !known.has(brand))) ?? false
+}
+
+/** The next configuration, with the settings of the start that need a restart. */
+function withFixed(next: Config, started: Config, side: Side): Config {
+  const [section, before] = [next[side], started[side]] as [
+    Record<string, unknown> | undefined,
+    Record<string, unknown>,
+  ]
+  if (!section) throw new CliError(exit.usage, `the configuration has no section \`${side}\` any more`)
+  const kept = Object.fromEntries(fixed.options.flatMap((name) => (name in before ? [[name, before[name]]] : [])))
+  const changeable = Object.entries(section).filter(([name]) => !fixed.options.includes(name))
+  return { ...next, [side]: { ...Object.fromEntries(changeable), ...kept } }
 }

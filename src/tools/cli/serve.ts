@@ -5,6 +5,7 @@ import { chain } from '../../base/http/mount.ts'
 import type { Configuration, Service } from '../../base/http/service.ts'
 import { type Events, emit } from '../../base/runtime/events.ts'
 import { type Log, startLog } from '../../base/runtime/log.ts'
+import { messageOf } from '../../base/runtime/message-of.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
 import { type ReadConfig, readConfig } from '../../sides/config/load.ts'
 import { secretsOf } from '../../sides/config/print.ts'
@@ -12,21 +13,27 @@ import type { Config } from '../../sides/config/table.ts'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
 import { createConfiguration } from './reload.ts'
+import { createReplaceable, type Replaceable } from './replaceable.ts'
 import { storeError } from './store-error.ts'
 import { startTracing, type Tracing } from './tracing.ts'
 
 /** At the end, the last spans are exported within this time. */
 const exportWithinMs = 500
+/** A reload waits this long for requests in progress, and again for calls in progress. Callers wait meanwhile. */
+const replaceWithinMs = 5_000
 
 interface Address {
   readonly host: string
   readonly port: number
 }
 
-interface Reloadable {
+type Create = (config: Config, configuration: Configuration) => Promise<CreatedSide>
+
+/** A side that has not started yet. */
+interface CreatedSide {
   readonly service: Service
-  /** Applies the settings that can change. Throws before it changes anything. */
-  readonly apply: (config: Config) => void
+  /** Throws before it changes anything. */
+  readonly replaceKeys: (config: Config) => void
 }
 
 interface Settings extends Address {
@@ -48,7 +55,7 @@ export async function serve(
   settings: Settings,
   started: ReadConfig,
   file: string | undefined,
-  create: (configuration: Configuration) => Promise<Reloadable>,
+  create: Create,
 ): Promise<void> {
   const { side } = description
   const { config } = started
@@ -64,26 +71,48 @@ export async function serve(
     tracing = startTracing(side)
     metrics()
     emit('server.starting', description)
-    let running: Reloadable | undefined
+    let running: CreatedSide | undefined
+    let replaceable: Replaceable | undefined
+    let replacing: Promise<void> = Promise.resolve()
+    let applied = config
     const configuration = createConfiguration({
       side,
       started,
       read: () => readConfig(file),
-      apply(next) {
-        if (!running) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
-        running.apply(next)
+      async apply(next, how) {
+        await replacing
+        if (!running || !replaceable) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
+        if (how === 'inPlace') running.replaceKeys(next)
+        else replacing = replaceSide(replaceable, await create(next, configuration), applied)
+        applied = next
         restartLog(next)
       },
     })
+    /** The answer of a reload is sent first: so it is not awaited. */
+    const replaceSide = (replaced: Replaceable, next: CreatedSide, previous: Config): Promise<void> =>
+      replaced.replace(
+        async () => {
+          const started = await startOr(next, async (error) => {
+            emit('server.reload_refused', { side, error: messageOf(error) })
+            const again = await create(previous, configuration)
+            await again.service.start()
+            return again
+          })
+          running = started
+          return started.service
+        },
+        Math.min(settings.stopWithinMs, replaceWithinMs),
+      )
     // Without a listener, the signal would end the process.
     process.on('SIGHUP', () => void configuration.reload().catch(() => {}))
-    running = await create(configuration)
+    running = await create(config, configuration)
     const { service } = running
     const stopped = waitForSignal()
     await service.start().catch((error: unknown) => {
       throw storeError(error, side)
     })
-    const listening = await listenFor(side, service, settings).catch(async (error: unknown) => {
+    replaceable = createReplaceable(service)
+    const listening = await listenFor(side, replaceable, settings).catch(async (error: unknown) => {
       log.stop() // the side never ran, so no stop is logged
       await service.stop(0).catch(() => {})
       throw error
@@ -99,11 +128,17 @@ export async function serve(
     }, settings.stopWithinMs + 1_000).unref()
     // Concurrently: open requests need the side for their answers, and the side waits until no more requests arrive.
     const closing = listening.map((each) => each.close(settings.stopWithinMs))
-    await Promise.all([...closing, service.stop(settings.stopWithinMs)])
+    await replacing.catch(() => {})
+    await Promise.all([...closing, replaceable.current.stop(settings.stopWithinMs)])
   } finally {
     await tracing?.stop(exportWithinMs)
     log.stop()
   }
+}
+
+/** Starts a side; if it does not start, another one. */
+function startOr(next: CreatedSide, otherwise: (error: unknown) => Promise<CreatedSide>): Promise<CreatedSide> {
+  return next.service.start().then(() => next, otherwise)
 }
 
 function startLogOf(config: Config, further: readonly string[] = []): Log {
@@ -113,22 +148,21 @@ function startLogOf(config: Config, further: readonly string[] = []): Log {
 }
 
 /** Listens on one port; with `admin`, the routes that the other party does not need have a separate address. */
-async function listenFor(
-  side: Side,
-  { handler, admin, adminForPrograms, health }: Service,
-  settings: Settings,
-): Promise<readonly Listening[]> {
+async function listenFor(side: Side, { handlerOf }: Replaceable, settings: Settings): Promise<readonly Listening[]> {
   const { host, port, connections, admin: adminAddress } = settings
   const limits = {
     connectionsPerAddress: settings.connectionsPerAddress,
     trustedProxies: settings.trustedProxies,
   }
   if (!adminAddress) {
-    const rest = hasConsole(host) ? admin : adminForPrograms
-    return [await listenAt(side, side, chain(handler, rest.handler), { host, port, connections, ...limits })]
+    const rest = hasConsole(host) ? 'admin' : 'adminForPrograms'
+    const both = handlerOf((service) => chain(service.handler, service[rest].handler))
+    return [await listenAt(side, side, both, { host, port, connections, ...limits })]
   }
-  const main = await listenAt(side, side, chain(handler, health.handler), { host, port, connections, ...limits })
-  const separate = listenAt(`${side}.admin`, side, admin.handler, { ...adminAddress, part: 'admin', ...limits })
+  const ofMain = handlerOf(({ handler, health }) => chain(handler, health.handler))
+  const main = await listenAt(side, side, ofMain, { host, port, connections, ...limits })
+  const ofAdmin = handlerOf(({ admin }) => admin.handler)
+  const separate = listenAt(`${side}.admin`, side, ofAdmin, { ...adminAddress, part: 'admin', ...limits })
   return [
     main,
     await separate.catch(async (error: unknown) => {

@@ -6,7 +6,7 @@ import { perSecond, testing } from '../shared.ts'
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
   name: text({ help: 'The name of the push service, in logs and alerts.', default: 'apns' }),
-  key: path({ help: "The .p8 file of Apple's signing key.", optional: true, secretFile: true }),
+  key: path({ help: "The .p8 file of Apple's signing key.", optional: true, secretFile: true, readWithConfig: true }),
   key_text: text({ help: 'The contents of that file, instead of its path.', optional: true, secret: true }),
   key_id: text({ help: 'The id of the key, 10 characters, as in the name of the file.' }),
   team_id: text({ help: 'The id of the team, 10 characters.' }),

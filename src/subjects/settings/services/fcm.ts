@@ -10,6 +10,7 @@ export const fcmSettings = {
     help: 'The JSON file of the service account, from the Firebase console.',
     optional: true,
     secretFile: true,
+    readWithConfig: true,
   }),
   credentials_json: text({ help: 'The contents of that file, instead of its path.', optional: true, secret: true }),
   apps: list(text({ help: 'A package name.' }), {

@@ -50,6 +50,7 @@ export const webPushSettings = {
   ca: path({
     section: 'Calls to other systems',
     help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
+    readWithConfig: true,
     optional: true,
   }),
   proxy: proxyOf(
