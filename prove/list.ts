@@ -13,6 +13,7 @@ import { intake } from './proofs/intake.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
+import { move } from './proofs/move.ts'
 import { neighbours } from './proofs/neighbours.ts'
 import { outageProofs } from './proofs/outage.ts'
 import { permission } from './proofs/permission.ts'
@@ -42,6 +43,7 @@ export const proofs: readonly Proof[] = [
   storm,
   resend,
   restore,
+  move,
   brands,
   ...eraseProofs,
   wrongCredential,

@@ -61,7 +61,7 @@ interface Filled {
 }
 
 /** Claims and settles messages as the send path does, in requests of a thousand. */
-async function fill(database: Database, size: number, signal: AbortSignal): Promise<Filled> {
+export async function fill(database: Database, size: number, signal: AbortSignal): Promise<Filled> {
   const claim = createClaim({ database, transactional: false })
   const known: Message[] = []
   const began = process.cpuUsage()
