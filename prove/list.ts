@@ -1,5 +1,6 @@
 import type { Proof } from './harness/proof.ts'
 import { brands } from './proofs/brands.ts'
+import { consoleProofs } from './proofs/console.ts'
 import { deviceLinks } from './proofs/device-links.ts'
 import { diskFullProofs } from './proofs/disk-full.ts'
 import { division } from './proofs/division.ts'
@@ -57,6 +58,7 @@ export const proofs: readonly Proof[] = [
   ...http2Interop,
   lookUpsSqlite,
   lookUpsPostgres,
+  ...consoleProofs,
   permission,
   reconcileStream,
   reconcileSqlite,

@@ -8,11 +8,11 @@ import test, { type TestContext } from 'node:test'
 import Fastify from 'fastify'
 import { HttpError } from '../../src/base/http/http-error.ts'
 import { clock } from '../../src/base/runtime/clock.ts'
-import { createRouteCaller } from '../../src/sides/console/call-route.ts'
+import { createRouteCaller, type Person } from '../../src/sides/console/call-route.ts'
 import { createLivePages } from '../../src/sides/console/live.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 
-test('50 viewers with one key cause one request to a route in a second; an act is seen at once; keys share nothing', async (t) => {
+test('50 viewers cause one request to a route in a second; an act is seen at once; who may see less, or leaves an entry, shares nothing', async (t) => {
   const time = stoppableClock(t)
   const app = Fastify()
   t.after(() => app.close())
@@ -20,18 +20,24 @@ test('50 viewers with one key cause one request to a route in a second; an act i
   app.get('/admin/lanes', async (request) => ({ lanes: [], asked: ++asked, key: request.headers['x-api-key'] }))
   app.post('/admin/lanes/resume', async () => ({ ended: 0, lanes: [] }))
   const callAs = createRouteCaller(app)
-  const call = callAs({ name: 'anna', key: 'k1', address: '127.0.0.1' })
+  app.get('/admin/audit', async () => ({ entries: [], asked: ++asked }))
+  const person = (name: string, scopes: readonly string[]) =>
+    ({ name, key: name, scopes, address: '127.0.0.1' }) as Person
+  const call = callAs(person('anna', ['counts', 'audit']))
+  const colleague = callAs(person('carl', ['audit', 'counts']))
   time.stop()
-  await Promise.all(Array.from({ length: 50 }, () => call('GET /admin/lanes')))
+  await Promise.all(Array.from({ length: 50 }, (_, i) => (i % 2 ? call : colleague)('GET /admin/lanes')))
   assert.equal(asked, 1)
-  await callAs({ name: 'ben', key: 'k2', address: '127.0.0.1' })('GET /admin/lanes')
+  await callAs(person('ben', ['counts']))('GET /admin/lanes')
   assert.equal(asked, 2)
+  for (const each of [call, colleague]) await each('GET /admin/audit')
+  assert.equal(asked, 4)
   time.pass(1_000)
   await call('GET /admin/lanes')
-  assert.equal(asked, 3)
+  assert.equal(asked, 5)
   await call('POST /admin/lanes/resume', { body: { lane: '1/push' } })
   await call('GET /admin/lanes')
-  assert.equal(asked, 4)
+  assert.equal(asked, 6)
 })
 
 /** A connection whose part is composed at each `tick`. */

@@ -1,9 +1,11 @@
 // The console asks only the routes of /admin, in this process: each call is authenticated, validated and recorded as one over HTTP.
 
 import type { FastifyInstance } from 'fastify'
+import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { apiKeyHeaders } from '../../contract/endpoints.ts'
+import { actOf, type DecidedRoute } from '../admin/acts.ts'
 import {
   type AnswerOf,
   type AnyRequest,
@@ -20,14 +22,13 @@ export type CallRoute = <Name extends RouteName<SideName>>(
 ) => Promise<AnswerOf<SideName, Name>>
 
 /** The person on whose behalf a route is called. */
-export interface Person {
-  readonly name: string
+export interface Person extends Pick<AccessKey, 'name' | 'scopes' | 'brands'> {
   readonly key: string
   /** The address of the person's browser. */
   readonly address: string
 }
 
-/** Viewers of the same data within this time share one answer. */
+/** Viewers who may see the same share an answer within this time, unless the look leaves an entry in the audit trail. */
 const sharedMs = 900
 
 /**
@@ -35,11 +36,12 @@ const sharedMs = 900
  * @example await callAs(person)('GET /admin/failed/:seq', { params: { seq: 7 } })
  */
 export function createRouteCaller(app: FastifyInstance): (person: Person) => CallRoute {
-  /** Answers of GET by key and path. */
+  /** Answers of GET by viewer and path. */
   const shared = new Map<string, { readonly since: number; readonly answer: Promise<unknown> }>()
 
-  return (person) =>
-    (async (name: string, ...[request = {}]: [request?: AnyRequest]) => {
+  return (person) => {
+    const view = JSON.stringify([person.scopes.toSorted(), person.brands])
+    return (async (name: string, ...[request = {}]: [request?: AnyRequest]) => {
       const { method, path, headers, body } = writeRequest(name, request)
       const send = async (): Promise<unknown> => {
         const { statusCode, body: text } = await app.inject({
@@ -59,9 +61,10 @@ export function createRouteCaller(app: FastifyInstance): (person: Person) => Cal
       }
       const now = clock.monotonic()
       for (const [key, { since }] of shared) if (now - since >= sharedMs) shared.delete(key)
-      const id = `${person.name} ${path}`
+      const id = `${actOf(name as DecidedRoute) === null ? view : person.name} ${path}`
       const answer = shared.get(id)?.answer ?? send()
       if (!shared.has(id)) shared.set(id, { since: now, answer })
       return answer
     }) as CallRoute
+  }
 }

@@ -188,7 +188,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
         return scope !== undefined && key.scopes.includes(scope)
       },
       reasonMember: (route: AnyRouteName) => reasonMembers.get(route),
-      call: callAs({ name: key.name, key: secret, address: addressOf(request.raw) }),
+      call: callAs({ ...key, key: secret, address: addressOf(request.raw) }),
       link: (path, parameters = {}) => `${base}${path === '/' ? '' : path}${queryOf(parameters)}`,
     }
   }

@@ -30,18 +30,29 @@ export function findItemPause(controls: readonly Control[]): ((key: string) => C
   }
 }
 
-const selectCounts = statement<{ name: string; items: number }>({
+const selectCounts = statement<{ lane: string; name: string; items: number }>({
   name: 'count_paused',
   columns: { lane: 'text' },
   text: (rows) => `
-    select c.name, sum(c.n) as items from ${rows} r join lane_counts c on c.scope = r.lane
-    where c.name >= 'paused ' and c.name < 'paused!' group by c.name`,
+    select c.scope as lane, c.name, sum(c.n) as items from ${rows} r join lane_counts c on c.scope = r.lane
+    where c.name >= 'paused ' and c.name < 'paused!' group by c.scope, c.name`,
 })
 
-/** The numbers of items that are held back, by `due_at`. A number is 0 if all of them were moved back. */
-export async function countPaused(database: Database, lane: string): Promise<ReadonlyMap<number, number>> {
-  const rows = await database.read(op(selectCounts, [[lane]]))
-  return new Map(rows.map(({ name, items }) => [Number(name.slice('paused '.length)), items]))
+/** A number of items that are held back. It is 0 if all of them were moved back. */
+export interface PausedCount {
+  readonly lane: string
+  readonly dueAt: number
+  readonly items: number
+}
+
+export async function countPaused(database: Database, lanes: readonly string[]): Promise<readonly PausedCount[]> {
+  const rows = await database.read(
+    op(
+      selectCounts,
+      lanes.map((lane) => [lane]),
+    ),
+  )
+  return rows.map(({ lane, name, items }) => ({ lane, dueAt: Number(name.slice('paused '.length)), items }))
 }
 
 // 1: due at once, like a replayed item. The items are then read in the order of their numbers.
@@ -102,8 +113,7 @@ export function createPausedItems({ database, lane, pauses }: PausedItemsOptions
     async releaseStep() {
       if (unchecked) {
         unchecked = false
-        const counts = await countPaused(database, lane)
-        ended = [...counts.keys()]
+        ended = (await countPaused(database, [lane])).map(({ dueAt }) => dueAt)
       }
       // A pause that was set again meanwhile keeps its items.
       const held = new Set(pauses().map(pausedDueAt))

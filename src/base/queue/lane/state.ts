@@ -1,9 +1,10 @@
 import { clock } from '../../runtime/clock.ts'
+import { gather } from '../../runtime/gather.ts'
 import type { Database } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
-import { isExpired, isOfPeople, readControls, scopesOf } from '../controls/controls.ts'
+import { type Control, isExpired, isOfPeople, readControls, scopesOf } from '../controls/controls.ts'
 import { effectiveSettings } from '../controls/lane-settings.ts'
-import { countPaused, pausedDueAt, pausesItems } from '../controls/paused-items.ts'
+import { countPaused, type PausedCount, pausedDueAt, pausesItems } from '../controls/paused-items.ts'
 import type { Lane, LaneState } from '../queue.ts'
 import { newItemsDueAt } from '../tables.ts'
 import type { LaneSession } from './session.ts'
@@ -22,11 +23,11 @@ const oldestOfLane = `
           select w.seq from waiting w where w.lane = r.lane and w.due_at > 0 order by w.due_at, w.seq limit ${maxPostponedRead}) p
       ))`
 
-const countWaiting = statement<{ items: number; oldest: number | null }>({
+const countWaiting = statement<{ lane: string; items: number; oldest: number | null }>({
   name: 'lane_state',
   columns: { lane: 'text' },
   text: (rows) => `
-    select
+    select r.lane,
       (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name not in ('successful', 'failed')) as items,
       ${oldestOfLane} as oldest
     from ${rows} r`,
@@ -48,19 +49,62 @@ export async function readOldest(
   return rows.flatMap(({ lane, at }) => (at === null ? [] : [{ lane, at }]))
 }
 
+/** What the store has about a lane. */
+interface StoredState {
+  readonly items: number
+  readonly oldest: number | null
+  readonly paused: readonly PausedCount[]
+  readonly controls: readonly Control[]
+}
+
+interface Asked {
+  readonly lane: string
+  readonly resolve: (state: Promise<StoredState>) => void
+}
+
+export type ReadStored = (lane: string) => Promise<StoredState>
+
+/** @returns a function that reads the lanes of one turn of the event loop with three statements, however many lanes there are */
+export function createStateReader(database: Database): ReadStored {
+  const ask = gather<Asked>((asked) => {
+    const reading = readStored(database, [...new Set(asked.map(({ lane }) => lane))])
+    for (const { lane, resolve } of asked) resolve(reading.then((stateOf) => stateOf(lane)))
+  })
+  return (lane) => new Promise((resolve) => ask({ lane, resolve }))
+}
+
+async function readStored(database: Database, lanes: readonly string[]): Promise<(lane: string) => StoredState> {
+  const [counts, paused, controls] = await Promise.all([
+    database.read(
+      op(
+        countWaiting,
+        lanes.map((lane) => [lane]),
+      ),
+    ),
+    countPaused(database, lanes),
+    readControls(database, [...new Set(lanes.flatMap(scopesOf))]),
+  ])
+  return (lane) => {
+    const { items = 0, oldest = null } = counts.find((each) => each.lane === lane) ?? {}
+    const scopes = scopesOf(lane)
+    return {
+      items,
+      oldest,
+      paused: paused.filter((each) => each.lane === lane),
+      controls: controls.filter(({ scope }) => scopes.includes(scope)),
+    }
+  }
+}
+
 /** @param session the session of this process, if it owns the lane */
-export async function readLaneState(
+export function showLaneState(
   database: Database,
   lane: Lane,
+  { items, oldest, paused, controls: stored }: StoredState,
   session: LaneSession | undefined,
-): Promise<LaneState> {
+): LaneState {
   const { name } = lane
-  const [[counted], paused, stored] = await Promise.all([
-    database.read(op(countWaiting, [[name]])),
-    countPaused(database, name),
-    readControls(database, scopesOf(name)),
-  ])
-  const { items = 0, oldest = null } = counted ?? {}
+  const heldBackAt = new Map(paused.map(({ dueAt, items: count }) => [dueAt, count]))
   const now = clock.now()
   const controls = stored.filter((control) => isOfPeople(control) && !isExpired(control, now))
   const isPaused = controls.some(({ kind }) => kind === 'pause') || session?.controls.pause !== undefined
@@ -78,7 +122,7 @@ export async function readLaneState(
     ...(hold && { heldReason: hold.reason, nextTryAt: now + Math.max(0, hold.until - steady) }),
     inFlight: session?.dispatcher.inFlight ?? 0,
     controls,
-    heldBack: new Map(controls.filter(pausesItems).map(({ id }) => [id, paused.get(pausedDueAt({ id })) ?? 0])),
+    heldBack: new Map(controls.filter(pausesItems).map(({ id }) => [id, heldBackAt.get(pausedDueAt({ id })) ?? 0])),
     settings: effectiveSettings(lane, controls),
     ...(lastError && { lastError: lastError.error, lastErrorAt: lastError.at }),
   }
