@@ -17,7 +17,7 @@ import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
 import { move } from './proofs/move.ts'
 import { neighbours } from './proofs/neighbours.ts'
 import { outageProofs } from './proofs/outage.ts'
-import { permission } from './proofs/permission.ts'
+import { permissionProofs } from './proofs/permission.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStream } from './proofs/reconcile-stream.ts'
 import { resend } from './proofs/resend.ts'
@@ -59,7 +59,7 @@ export const proofs: readonly Proof[] = [
   lookUpsSqlite,
   lookUpsPostgres,
   ...consoleProofs,
-  permission,
+  ...permissionProofs,
   reconcileStream,
   reconcileSqlite,
   reconcilePostgres,

@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
+import { postgresStore, type Store } from '../../bench/harness/stores.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Message } from '../../src/subjects/providers/provider.ts'
 import { admin } from '../harness/http.ts'
@@ -19,7 +20,7 @@ import { createSetup, type ProofSetup } from '../harness/setup.ts'
 import { adminKey, apiKeys } from '../plans.ts'
 
 const sizes = {
-  small: { users: 100, batches: 20, batch: 50, kills: 3, liars: 10 },
+  small: { users: 100, batches: 10, batch: 50, kills: 2, liars: 10 },
   full: { users: 5_000, batches: 400, batch: 500, kills: 20, liars: 250 },
 }
 const senders = 4
@@ -47,16 +48,26 @@ interface Found {
   readonly certain: boolean
 }
 
-export const permission: Proof = {
-  name: 'permission',
+const permission = (
+  name: string,
+  openStore: () => Promise<Store | undefined>,
+  needs: Pick<Proof, 'needs'> = {},
+): Proof => ({
+  name,
+  ...needs,
   claims:
     'while users are excluded and readmitted and the operator is killed, the proof of each message agrees with the source, and the check finds exactly the messages after an exclusion',
   boundSeconds: { small: 180, full: 2_400 },
   async run({ small, folder, print }, signal) {
     const size = small ? sizes.small : sizes.full
     const source = await startSource()
+    const store = await openStore()
     try {
-      const setup = await createSetup({ folder, operator: { attributes: source.url } })
+      const setup = await createSetup({
+        folder,
+        ...(store && { operatorStore: store.url }),
+        operator: { attributes: source.url },
+      })
       let operator = setup.operator()
       await operator.ready
       const sender = createSender(setup, signal)
@@ -129,9 +140,15 @@ export const permission: Proof = {
       }
     } finally {
       source.close()
+      await store?.remove()
     }
   },
-}
+})
+
+export const permissionProofs: readonly Proof[] = [
+  permission('permission', async () => undefined),
+  permission('permission-postgres', postgresStore, { needs: ['postgres'] }),
+]
 
 type Source = Awaited<ReturnType<typeof startSource>>
 

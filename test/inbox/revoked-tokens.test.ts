@@ -1,9 +1,13 @@
 // The revocation of a user's subscriber tokens, in all processes, and after a restart.
 
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { SignJWT } from 'jose'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { run } from '../cli/bellwire.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { adminKey, post, startOperator } from '../support/sides.ts'
@@ -24,6 +28,12 @@ async function openStream({ signal }: TestContext, url: string, token: string): 
   assert.equal(answer.status, 200)
   return answer
 }
+
+const selectRevoked = statement<{ digest: string; secret: string }>({
+  name: 'select_revoked',
+  columns: {},
+  text: () => 'select t.digest, s.secret from revoked_tokens t join person_secrets s on s.brand = t.brand',
+})
 
 onEachEngine(
   'a revocation ends all tokens of one user at once, in all processes and after a restart',
@@ -57,6 +67,13 @@ onEachEngine(
     assert.equal((await inbox(first.url, withoutTime)).status, 401, 'a token that does not say when it was issued')
 
     await Promise.all([first.stop(), second.stop()])
+    const database = await openDatabase(store, { migrations: operatorMigrations })
+    const [row] = await database.read(op(selectRevoked, [[]]))
+    await database.close()
+    const expected = createHmac('sha256', row?.secret ?? '')
+      .update('subscriber mary')
+      .digest('base64url')
+    assert.equal(row?.digest, expected, 'nobody can guess the user without the secret of the store')
     const restarted = await startOperator(t, options)
     assert.equal((await inbox(restarted.url, mary)).status, 401, 'after a restart')
     const again = await run(t, ['tokens', 'revoke', '--brand', '1', '--user', 'bob', '--url', restarted.url], {

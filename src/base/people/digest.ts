@@ -21,8 +21,12 @@ const prefix = 'erased:'
 /** Whether a user id is the digest of an erased user. */
 export const isErased = (userId: string): boolean => userId.startsWith(prefix)
 
-/** The digests are keyed, because user ids are numbers that can be guessed. @param secret of the brand */
+/** A keyed digest, because user ids are numbers that can be guessed. @param secret of the brand */
+export const keyedDigest = (secret: string, text: string): string =>
+  createHmac('sha256', secret).update(text).digest('base64url')
+
+/** @param secret of the brand */
 export function erasedPerson({ brand, userId }: Person, secret: string, at: number): ErasedPerson {
-  const digestOf = (text: string): string => `${prefix}${createHmac('sha256', secret).update(text).digest('base64url')}`
+  const digestOf = (text: string): string => `${prefix}${keyedDigest(secret, text)}`
   return { brand, userId, at, userDigest: digestOf(userId), digestOf }
 }

@@ -1,7 +1,7 @@
 // The tables of erasures.
 //
 // erasures        one row for each request to erase a person. While it runs it has the user id, afterwards only a digest.
-// person_secrets  the secret of the digests of each brand, created with its first erasure. It moves with the brand.
+// person_secrets  the secret of the digests of each brand, created with its first erasure or revocation. It moves with the brand.
 
 import { clock } from '../runtime/clock.ts'
 import { firstUuidv7, uuidv7 } from '../runtime/ids.ts'
@@ -143,7 +143,8 @@ export const forgetErasures = forgetOld({
 
 export const erasureTopic = 'erasures'
 
-async function secretOf(database: Database, brand: string): Promise<string> {
+/** The secret of the digests of a brand. Creates it if it is missing. */
+export async function secretOf(database: Database, brand: string): Promise<string> {
   await database.commit([op(insertSecret, [[brand, random.bytes(32).toString('base64url')]])])
   const [row] = await database.read(op(selectSecret, [[brand]]))
   if (!row) throw new Error(`brand ${brand} has no secret of digests`)

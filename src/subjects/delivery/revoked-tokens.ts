@@ -1,8 +1,9 @@
 // The table `revoked_tokens`: the users whose subscriber tokens were revoked, each with the time before which no token is accepted.
-// The rows have a digest in place of the user. A row is needed for as long as the longest token lives.
+// The rows have a keyed digest in place of the user (people/erasures.ts has the secret). A row is needed for as long as the longest token lives.
 
-import { hash } from 'node:crypto'
 import { longestTokenSeconds, type TokenRevocations } from '../../base/http/subscriber-token.ts'
+import { keyedDigest } from '../../base/people/digest.ts'
+import { secretOf } from '../../base/people/erasures.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { createLoop } from '../../base/runtime/loop.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
@@ -32,10 +33,18 @@ const forgetRevokedTokens = statement({
   text: (rows) => `delete from revoked_tokens where before < (select min(r.before) from ${rows} r)`,
 })
 
-const listRevokedTokens = statement<{ readonly digest: string; readonly before: number }>({
+interface RevokedTokens {
+  readonly brand: string
+  readonly digest: string
+  readonly before: number
+  readonly secret: string
+}
+
+const listRevokedTokens = statement<RevokedTokens>({
   name: 'list_revoked_tokens',
   columns: {},
-  text: () => 'select digest, before from revoked_tokens',
+  text: () =>
+    'select t.brand, t.digest, t.before, s.secret from revoked_tokens t join person_secrets s on s.brand = t.brand',
 })
 
 const topic = 'revoked_tokens'
@@ -58,7 +67,10 @@ export interface Revocations extends TokenRevocations {
 
 /** @param databases of all brands with subscribers */
 export function createRevocations(databases: readonly Database[]): Revocations {
-  const known = new Map<Database, ReadonlyMap<string, number>>()
+  /** By digest. */
+  const known = new Map<Database, ReadonlyMap<string, RevokedTokens>>()
+  /** The secret of each brand with revocations. */
+  const secrets = new Map<string, string>()
   const listeners: (() => void)[] = []
   const loop = createLoop({
     name: 'revoked tokens',
@@ -78,20 +90,23 @@ export function createRevocations(databases: readonly Database[]): Revocations {
   async function readRevoked(database: Database): Promise<void> {
     const rows = await database.read(op(listRevokedTokens, [[]]))
     const before = known.get(database)
-    known.set(database, new Map(rows.map((row) => [row.digest, row.before])))
-    if (rows.some((row) => before?.get(row.digest) !== row.before)) for (const listener of listeners) listener()
+    known.set(database, new Map(rows.map((row) => [row.digest, row])))
+    for (const { brand, secret } of rows) secrets.set(brand, secret)
+    if (rows.some((row) => before?.get(row.digest)?.before !== row.before)) for (const listener of listeners) listener()
   }
 
   return {
     isRevoked({ brand, userId, issuedAt }) {
-      if ([...known.values()].every(({ size }) => size === 0)) return false
-      const digest = digestOf(brand, userId)
-      return [...known.values()].some((revoked) => issuedAt < (revoked.get(digest) ?? 0))
+      const secret = secrets.get(brand)
+      if (secret === undefined) return false
+      const digest = keyedDigest(secret, subscriber(userId))
+      return [...known.values()].some((revoked) => issuedAt < (revoked.get(digest)?.before ?? 0))
     },
     async revoke(database, brand, userId, also) {
+      const secret = await secretOf(database, brand)
       const now = clock.now()
       await database.commit([
-        op(revokeTokens, [[brand, digestOf(brand, userId), now]]),
+        op(revokeTokens, [[brand, keyedDigest(secret, subscriber(userId)), now]]),
         op(forgetRevokedTokens, [[now - keptMs]]),
         database.wake(topic),
         ...also,
@@ -112,4 +127,5 @@ export function createRevocations(databases: readonly Database[]): Revocations {
   }
 }
 
-const digestOf = (brand: string, userId: string): string => hash('sha256', `subscriber ${brand} ${userId}`)
+/** Differs from the digest of an erased user. */
+const subscriber = (userId: string): string => `subscriber ${userId}`
