@@ -20,9 +20,6 @@ const checkedBy: Readonly<Record<string, string>> = {
   json: 'records.test.ts',
   js: 'site.test.ts',
   css: 'site.test.ts',
-  nginx: 'site.test.ts',
-  ini: 'deployment.test.ts',
-  dockerfile: 'deployment.test.ts',
   text: 'test/cli/traces.test.ts',
 }
 

@@ -20,6 +20,7 @@ export interface Events {
   /** `restart`: the settings that changed, but need a restart. */
   'server.reloaded': { side: 'operator' | 'platform'; applied: readonly string[]; restart: readonly string[] }
   'server.reload_refused': { side: 'operator' | 'platform'; error: string }
+  'process.as_root': { side: 'operator' | 'platform' }
   'server.stopping': { side: 'operator' | 'platform' }
   /** An uncaught error: the process shuts down gracefully and exits with an error code. */
   'process.failed': { error: string; stack: string }

@@ -95,6 +95,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
     'the configuration was read again; a setting in `restart` changed, and needs a restart',
   ],
   'server.reload_refused': ['error', 'the new configuration is not valid: nothing was changed'],
+  'process.as_root': ['warn', 'this process runs as root: start it as a user who may write only to its store'],
   'server.stopping': ['info', 'stopping: finishing work in progress'],
   'process.failed': ['error', 'uncaught error: stopping, must be restarted'],
   'loop.failed': [byOutage, 'background task failed, will be retried'],

@@ -71,6 +71,7 @@ export async function serve(
     tracing = startTracing(side)
     metrics()
     emit('server.starting', description)
+    if (process.getuid?.() === 0) emit('process.as_root', { side })
     let running: CreatedSide | undefined
     let replaceable: Replaceable | undefined
     let replacing: Promise<void> = Promise.resolve()

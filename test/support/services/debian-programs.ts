@@ -13,7 +13,13 @@ export const nghttpdService = serviceOf(
   /^(nghttp2-server|libev4|libjemalloc2|libnghttp2-14)$/,
   'the HTTP/2 client against nghttpd',
 )
-export const nginxService = serviceOf('nginx', 'nginx', /^nginx$/, 'the HTTP/2 client against nginx')
+export const nginxService = serviceOf(
+  'nginx',
+  'nginx',
+  /^nginx$/,
+  'the HTTP/2 client against nginx, and an operator behind it',
+)
+export const caddyService = serviceOf('caddy', 'caddy', /^caddy$/, 'an operator behind Caddy')
 export const promtoolService = serviceOf('promtool', 'prometheus', /^prometheus$/, 'the alert rules and the dashboard')
 
 /** The address of the service is the path of its program. */

@@ -2,7 +2,7 @@
 // starts its services itself.
 
 import { chromiumService } from './chromium.ts'
-import { nghttpdService, nginxService, promtoolService } from './debian-programs.ts'
+import { caddyService, nghttpdService, nginxService, promtoolService } from './debian-programs.ts'
 import { firefoxService } from './firefox.ts'
 import { goService } from './go.ts'
 import { kafkaService } from './kafka.ts'
@@ -16,7 +16,7 @@ let shared: Awaited<ReturnType<typeof share>>[] = []
 /** Rejects if CI is set and a service is unavailable: the run then fails with its name. */
 export async function globalSetup(): Promise<void> {
   const brokers = [rabbitmqService, kafkaService]
-  const programs = [goService, nghttpdService, nginxService, pgbouncerService, promtoolService]
+  const programs = [goService, nghttpdService, nginxService, pgbouncerService, promtoolService, caddyService]
   const services = [postgresService, chromiumService, firefoxService, ...brokers, ...programs]
   const started = await Promise.allSettled(services.map(share))
   shared = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
