@@ -1,9 +1,8 @@
-// The JavaScript, CSS and nginx blocks of README and docs work with a real operator: a backend gives a token, the client lists and marks,
+// The JavaScript and CSS blocks of README and docs work with a real operator: a backend gives a token, the client lists and marks,
 // and a proxy passes the stream on.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -11,9 +10,6 @@ import { transform } from 'esbuild'
 import express from 'express'
 import type { Inbox, InboxNotification } from '../../src/tools/widget/types.ts'
 import { freePort } from '../support/free-port.ts'
-import { environmentOf, nginxService } from '../support/services/debian-programs.ts'
-import { startServer } from '../support/services/program.ts'
-import { addressOf, without } from '../support/services/service.ts'
 import { element, keys, post, startOperator, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { fencedSnippets, pages, read, root, type Snippet } from './blocks.ts'
