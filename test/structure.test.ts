@@ -58,7 +58,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'runtime',
     'contract',
   ],
-  console: ['admin', 'alerts', 'http', 'runtime', 'contract'],
+  console: ['admin', 'alerts', 'settings:types', 'http', 'runtime', 'contract'],
   operator: [
     'alerts',
     'people',

@@ -5,8 +5,10 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import test, { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium as engine, type Page } from 'playwright-core'
+import { freePort } from '../support/free-port.ts'
+import { oidcClient, startOidcProvider } from '../support/oidc-provider.ts'
 import { chromium, withoutChromium } from '../support/services/chromium.ts'
-import { post } from '../support/sides.ts'
+import { get, post, startOperator } from '../support/sides.ts'
 import { anna, sidesAtWork } from './at-work.ts'
 import { journeys, type Tab, withoutScript } from './journeys.ts'
 
@@ -126,4 +128,37 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   await page.keyboard.press('p')
   await page.waitForSelector('text=Paused: continue')
   assert.equal(await page.locator('[hx-sse\\:connect]').count(), 0)
+})
+
+test('people sign in at an OpenID provider of another site, and have their own names and scopes', {
+  skip,
+}, async (t) => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const issuer = await startOidcProvider(t, `${url}/console/sign-in/done`)
+  const people = [{ name: 'anna@example.com', scopes: ['counts', 'read'] }] as const
+  const oidc = { issuer, ...oidcClient, claim: 'email' }
+  await startOperator(t, { console: { people, oidc } as never, listen: { port } })
+  const signInAs = async (name: string): Promise<string> => {
+    const context = await (browser as Browser).newContext()
+    t.after(() => context.close())
+    const page = await context.newPage()
+    await page.goto(`${url}/console/devices?brand=1&user=1001`)
+    await page.click('text=Sign in with localhost')
+    await page.fill('input[name=login]', name)
+    await page.fill('input[name=password]', 'any')
+    await page.click('button[type=submit]')
+    await page.click('button[type=submit]')
+    await page.waitForURL(/\/console\/devices|\/sign-in\/done/)
+    await page.waitForLoadState()
+    return page.innerText('body')
+  }
+  assert.match(await signInAs('anna'), /anna@example\.com[\s\S]*This user has no device/)
+  const { entries } = (await get(`${url}/admin/audit?act=devices.list`)).body
+  assert.equal(entries[0].by, 'anna@example.com')
+  assert.match(await signInAs('eve'), /eve@example\.com may not use this console/)
+  assert.match(await signInAs('unverified'), /has not verified your mail address/)
+  const forged = await fetch(`${url}/console/sign-in/done?code=x&state=y`)
+  assert.equal(forged.status, 403)
+  assert.match(await forged.text(), /began in another browser/)
 })

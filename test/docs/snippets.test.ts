@@ -143,6 +143,7 @@ const required = {
 const vapid = makeVapidKeys()
 
 const variables = {
+  OIDC_SECRET: 'a-secret-of-the-provider',
   VAPID_PUBLIC_KEY: vapid.publicKey,
   SMTP_PASSWORD: 'password',
   SLACK_WEBHOOK: 'https://hooks.example/1',

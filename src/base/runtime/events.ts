@@ -50,6 +50,7 @@ export interface Events {
   'key.expired': { name: string; expiresAt: string; count: number }
   /** Once a day, from 14 days before, for a key that is used. */
   'key.expires': { name: string; expiresAt: string }
+  'console.sign_in_refused': { issuer: string; error: string; count: number }
   /** Preflight requests of pages that may not call /app, with the origin of the latest. */
   'origins.refused': { origin: string; count: number }
   /** `route`: the pattern of its path; '' if the path does not exist. `status`: '2xx'. `ms`: until the answer began. */

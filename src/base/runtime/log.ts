@@ -112,6 +112,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'key.address_refused': ['warn', 'requests refused: the key is not accepted from this address'],
   'key.expired': ['warn', 'requests refused: the key has expired'],
   'key.expires': ['warn', 'a key that is used expires soon: give its holder a new one'],
+  'console.sign_in_refused': ['warn', 'the OpenID provider did not confirm a sign-in to the console'],
   'origins.refused': ['info', 'a page was refused: its origin is not in app.origins'],
   'message.received': ['debug', 'messages received'],
   'message.invalid': ['warn', 'message invalid'],

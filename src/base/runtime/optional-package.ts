@@ -9,6 +9,7 @@ export type OptionalPackage =
   | '@platformatic/kafka'
   | '@scalar/fastify-api-reference'
   | 'nodemailer'
+  | 'openid-client'
 
 /** The error for a package that is not installed, and the command that installs it. */
 export interface MissingPackage {

@@ -32,6 +32,8 @@ export function checkConsistency(config: Config): readonly Fault[] {
     ...keyFaults('operator.admin_keys', operator?.adminKeys ?? []),
     ...keyFaults('platform.keys', platform?.keys ?? []),
     ...(platform ? laneFaults(platform, 'platform.') : []),
+    ...consoleFaults('operator', operator, operator?.adminKeys),
+    ...consoleFaults('platform', platform, platform?.keys),
     ...retryFaults('operator.publish', operator?.publish ?? []),
     ...retryFaults('operator.status.webhooks', operator?.status?.webhooks ?? []),
   )
@@ -185,6 +187,44 @@ export function checkConsistency(config: Config): readonly Fault[] {
       problems.push({ path, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
   return problems
+}
+
+/** @param keys of /admin */
+function consoleFaults(
+  side: string,
+  config: Pick<OperatorConfig, 'console' | 'trustedProxies'> | undefined,
+  keys: readonly { readonly name: string }[] = [],
+): readonly Fault[] {
+  if (!config?.console) return []
+  const { people, proxyHeader, oidc } = config.console
+  const path = `${side}.console`
+  const missing = oidc && missingPackage('openid-client')
+  const names = [...keys, ...people].map(({ name }) => name)
+  const repeated = people.findIndex((_, i) => names.indexOf(names[keys.length + i] as string) < keys.length + i)
+  return [
+    ...(missing ? [{ path: `${path}.oidc`, ...missing }] : []),
+    ...(repeated >= 0
+      ? [
+          {
+            path: `${path}.people[${repeated}].name`,
+            description: 'a key or another person has the same name',
+            remedy: 'give each its own name: the audit trail has it',
+          },
+        ]
+      : []),
+    ...(oidc || proxyHeader !== undefined
+      ? []
+      : [{ path, description: 'the people have no way to sign in', remedy: 'add oidc or proxy_header' }]),
+    ...(proxyHeader !== undefined && config.trustedProxies.length === 0
+      ? [
+          {
+            path: `${path}.proxy_header`,
+            description: 'no proxy is trusted, so the header is never accepted',
+            remedy: `add the address of the proxy to ${side}.trusted_proxies`,
+          },
+        ]
+      : []),
+  ]
 }
 
 function mailFaults(side: string, alerts: OperatorConfig['alerts']): readonly Fault[] {

@@ -11,6 +11,7 @@ export const chapters: Readonly<Record<string, Readonly<Record<string, string>>>
     'Request bodies':
       'Limits on the bodies that a side receives. See [Limits for callers](running.md#limits-for-callers).',
     'Keys for administration': 'The keys of your own services, each with scopes. See [Keys](running.md#keys).',
+    Console: 'Sign-in to the console without a key. See [Sign in without a key](console.md#sign-in-without-a-key).',
     'Your own modules':
       'Your own file can take the place of a provider, a push service, a device source or an attribute source. It exports a `Provider`, `PushService`, `DeviceSource` or `AttributeSource`.',
     'Calls to other systems':

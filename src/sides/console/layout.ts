@@ -1,7 +1,7 @@
 // The frame of every page: navigation, search, the person, help, and the notes about an act.
 
 import type { FileName } from './files.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, query } from './html.ts'
 import type { Page, Visit } from './page.ts'
 
 export interface Frame {
@@ -10,6 +10,8 @@ export interface Frame {
   /** The address of /console, with the prefix of the mount. */
   readonly base: string
   readonly versions: Readonly<Record<FileName, string>>
+  /** The browser opens this page of the console at once. */
+  readonly refreshTo?: string
 }
 
 /** A table that the reader opened stays open. */
@@ -21,7 +23,7 @@ const htmxConfig = JSON.stringify({
 })
 
 /** A whole document. The title names no person. */
-export function documentOf({ title, side, base, versions }: Frame, body: Html): Html {
+export function documentOf({ title, side, base, versions, refreshTo }: Frame, body: Html): Html {
   const file = (name: FileName): string => `${base}/files/${name}?v=${versions[name]}`
   return html`<!doctype html>
 <html lang="en">
@@ -29,7 +31,7 @@ export function documentOf({ title, side, base, versions }: Frame, body: Html): 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
+<meta name="robots" content="noindex">!${refreshTo === undefined ? '' : html`<meta http-equiv="refresh" content="0; url=${refreshTo}">`}
 <meta name="htmx-config" content="${htmxConfig}">
 <title>${title} · Bellwire ${side}</title>
 <link rel="icon" href="data:,">
@@ -99,11 +101,14 @@ export function signInOf({
   side,
   problem,
   to,
+  oidc,
 }: {
   readonly base: string
   readonly side: string
   readonly problem?: string | undefined
   readonly to?: string | undefined
+  /** The issuer of the OpenID provider. */
+  readonly oidc?: string | undefined
 }): Html {
   return html`<main class="sign-in" id="content">
 <h1><span class="mark" aria-hidden="true"></span>Bellwire <span class="side">${side}</span></h1>
@@ -115,5 +120,13 @@ export function signInOf({
 <input id="key" name="key" type="password" autocomplete="current-password" required autofocus maxlength="512">
 <button class="primary">Sign in</button>
 </form>
+!${oidc === undefined ? '' : html`<p class="other"><a class="button" href="${base}/sign-in/oidc${query({ to })}">Sign in with ${new URL(oidc).host}</a></p>`}
 </main>`
 }
+
+/** After the sign-in at another site. */
+export const signedInOf = (person: string, to: string): Html => html`<main class="sign-in" id="content">
+<h1>Signed in</h1>
+<p>You are signed in as <bdi>${person}</bdi>.</p>
+<p class="buttons"><a class="button primary" href="${to}">Continue</a></p>
+</main>`

@@ -3,6 +3,12 @@
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../../base/http/http-error.ts'
 
+/** The address of this server, as the browser has it. */
+export function originOf({ headers, protocol, host }: FastifyRequest): string {
+  const isForwarded = String(headers['x-forwarded-proto'] ?? '').startsWith('https')
+  return `${isForwarded ? 'https' : protocol}://${host}`
+}
+
 /** Refuses a request that a page of another site caused. Browsers send Origin with each POST, and no page can change it. */
 export function demandSameOrigin({ headers }: FastifyRequest): void {
   const { origin, host, 'sec-fetch-site': site = 'same-origin' } = headers

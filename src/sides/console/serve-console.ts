@@ -4,23 +4,26 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { AccessKey, Scope } from '../../base/http/access.ts'
-import { addressOf } from '../../base/http/address.ts'
+import { addressOf, isProxied } from '../../base/http/address.ts'
 import type { Authentication } from '../../base/http/authentication.ts'
 import { HttpError, type Side } from '../../base/http/http.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { apiKeyHeader } from '../../contract/endpoints.ts'
+import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import { reasonMemberOf } from '../admin/requests.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
 import { createFiles } from './files.ts'
 import { type Html, html, query as queryOf } from './html.ts'
-import { documentOf, frameOf, helpOf, signInOf } from './layout.ts'
+import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
 import { createLivePages } from './live.ts'
-import { demandSameOrigin } from './origin.ts'
+import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
+import { demandSameOrigin, originOf } from './origin.ts'
 import type { Act, AnyRouteName, Fields, Page, Visit } from './page.ts'
 import { acts, pages } from './pages.ts'
-import { createSessions, type Session } from './session.ts'
+import type { People } from './people.ts'
+import { createSessions, type Identity, type Session } from './session.ts'
 import { createWatch } from './watch.ts'
 
 export interface ConsoleOptions {
@@ -29,6 +32,10 @@ export interface ConsoleOptions {
   readonly keys: readonly AccessKey[]
   /** Authenticates the callers of /admin: the console counts wrong keys together with it. */
   readonly authentication: Authentication<AccessKey>
+  /** The people who sign in without a key. */
+  readonly people: People
+  /** Absent: people sign in with keys only. */
+  readonly signIn?: ConsoleSignIn | undefined
   /** A secret that all processes of this side have. */
   readonly readSecret: () => Promise<string>
   /** The routes of /admin on this side. */
@@ -64,21 +71,24 @@ const security = {
 } as const
 
 const formBytes = 64 * 1024
+/** A person signs in at the provider within this time. */
+const attemptSeconds = 600
 /** Bodies without a session have a small share of the memory. */
 const signInBody = { name: 'console sign-in', timeoutMs: 10_000 }
 
 /** Registers the pages. @param app serves /admin */
 export async function serveConsole(app: FastifyInstance, options: ConsoleOptions): Promise<void> {
-  const { side, keys, authentication, routes, readSecret } = options
+  const { side, keys, authentication, routes, people, signIn: further, readSecret } = options
   const files = createFiles()
-  const sessions = createSessions(keys, readSecret)
+  const sessions = createSessions([...keys, ...(further?.people ?? [])], readSecret)
+  const oidc = further?.oidc && createOidc(further.oidc)
   const cookieName = `bellwire-${side}`
   const callAs = createRouteCaller(app)
   const live = createLivePages()
   const watch = createWatch(side)
   const scopes = new Map(routes.map(({ method, url, scope }) => [`${method} ${url}`, scope]))
   const reasonMembers = new Map(routes.map((route) => [`${route.method} ${route.url}`, reasonMemberOf(route)]))
-  const opened = new WeakMap<FastifyRequest, Session>()
+  const opened = new WeakMap<FastifyRequest, { readonly key: string; readonly csrf: string }>()
 
   app.addHook('preClose', async () => live.stop())
   app.addHook('onClose', async () => watch.stop())
@@ -95,6 +105,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       { onRequest: async (request) => demandSameOrigin(request), bodyLimit: 4 * 1024, config: { bodies: signInBody } },
       signIn,
     )
+    if (oidc) serveOidc(server, oidc)
     const person = { onRequest: authenticate }
     const changing = {
       onRequest: [async (request: FastifyRequest) => demandSameOrigin(request), authenticate],
@@ -125,11 +136,12 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const session = await sessions.read(readCookie(request, cookieName))
-    if (session) {
+    const key = session && keyOf(request, session)
+    if (session && key !== undefined) {
       try {
-        request.headers[apiKeyHeader] = session.key
+        request.headers[apiKeyHeader] = key
         await authentication.onRequest(request, reply)
-        opened.set(request, session)
+        opened.set(request, { key, csrf: session.csrf })
         return
       } catch (error) {
         if (!(error instanceof HttpError) || error.status >= 500) throw error
@@ -140,11 +152,69 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     reply.redirect(`${base}/sign-in${queryOf({ to: to === '' || to === '/' ? undefined : to })}`, 303)
   }
 
+  /** The key with which the session calls /admin. Undefined: the key or the person is no longer known, or the proxy names another. */
+  function keyOf(request: FastifyRequest, session: Session): string | undefined {
+    if (session.by === 'key') return session.key
+    if (session.by === 'proxy' && namedByProxy(request) !== session.person) return undefined
+    return people.keyOf(session.person)
+  }
+
+  /** The person that a trusted proxy names. Nobody else may send the header. */
+  function namedByProxy({ raw, headers }: FastifyRequest): string | undefined {
+    const name = further?.proxyHeader === undefined ? undefined : headers[further.proxyHeader]
+    return typeof name === 'string' && name !== '' && isProxied(raw.socket) ? name : undefined
+  }
+
+  function serveOidc(server: FastifyInstance, provider: Oidc): void {
+    const name = `${cookieName}-oidc`
+    const pathOf = (request: FastifyRequest): string => `${baseOf(request)}/sign-in`
+    const addressOfReturn = (request: FastifyRequest): string => `${originOf(request)}${pathOf(request)}/done`
+    server.get('/console/sign-in/oidc', async (request, reply) => {
+      const { to = '' } = fieldsOf(request.query)
+      const { address, attempt } = await provider.begin(addressOfReturn(request), to)
+      // The browser comes back from another site: a strict cookie would not be sent.
+      const value = await sessions.seal(attempt, attemptSeconds)
+      setCookie(request, reply, { name, path: pathOf(request), value, sameSite: 'Lax' })
+      return reply.redirect(address, 303)
+    })
+    server.get('/console/sign-in/done', async (request, reply) => {
+      const attempt = await sessions.open<OidcAttempt>(readCookie(request, name), ['state', 'nonce', 'verifier'])
+      if (!attempt) throw new HttpError(403, 'the sign-in took too long, or began in another browser: begin it again')
+      const search = new URL(request.url, 'http://localhost').search
+      const person = await provider.finish(new URL(addressOfReturn(request) + search), attempt)
+      if (people.keyOf(person) === undefined) throw new HttpError(403, unknownPerson(person))
+      setCookie(request, reply, { name, path: pathOf(request), value: undefined })
+      await begin(request, reply, { by: 'oidc', person })
+      const to = addressAfter(request, attempt.to)
+      // A redirect would still count as coming from another site, without the strict cookie.
+      const frame = { title: 'Signed in', side, base: baseOf(request), versions: await files.versions() }
+      return reply.type(htmlType).send(documentOf({ ...frame, refreshTo: to }, signedInOf(person, to)))
+    })
+  }
+
+  async function begin(request: FastifyRequest, reply: FastifyReply, identity: Identity): Promise<void> {
+    setCookie(request, reply, { name: cookieName, path: baseOf(request), value: await sessions.begin(identity) })
+  }
+
+  /** Only pages of the console. */
+  const addressAfter = (request: FastifyRequest, to: string): string =>
+    `${baseOf(request)}${/^\/[^/\\]/.test(to) ? to : ''}`
+
   async function signInPage(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
     const base = baseOf(request)
     const { to } = fieldsOf(request.method === 'GET' ? (request.query as object) : request.body)
-    const none = keys.length === 0 ? `No key for /admin is configured: add one in the configuration.` : undefined
-    const form = signInOf({ base, side, problem: problem ?? none, to })
+    const named = namedByProxy(request)
+    if (named !== undefined && people.keyOf(named) !== undefined && problem === undefined) {
+      await begin(request, reply, { by: 'proxy', person: named })
+      return reply.redirect(addressAfter(request, to ?? ''), 303)
+    }
+    const none =
+      named !== undefined
+        ? unknownPerson(named)
+        : keys.length === 0 && !oidc
+          ? 'No key for /admin is configured: add one in the configuration.'
+          : undefined
+    const form = signInOf({ base, side, problem: problem ?? none, to, oidc: oidc && further?.oidc?.issuer })
     return reply
       .type(htmlType)
       .send(documentOf({ title: 'Sign in', side, base, versions: await files.versions() }, form))
@@ -160,9 +230,8 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       const says = error.status === 401 ? 'This is not a key for /admin of this side.' : error.message
       return signInPage(request, reply.code(error.status), says)
     }
-    const base = baseOf(request)
-    setCookie(request, reply, { name: cookieName, path: base, value: await sessions.begin(key) })
-    return reply.redirect(`${base}${/^\/[^/\\]/.test(to) ? to : ''}`, 303)
+    await begin(request, reply, { by: 'key', key })
+    return reply.redirect(addressAfter(request, to), 303)
   }
 
   async function signOut(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -175,7 +244,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   function visitOf(request: FastifyRequest): Visit {
     const key = authentication.callerOf(request)
-    const { csrf, key: secret } = opened.get(request) as Session
+    const { csrf, key: secret } = opened.get(request) as { readonly key: string; readonly csrf: string }
     const base = baseOf(request)
     return {
       side,
@@ -293,6 +362,9 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     return reply.type(htmlType).send(documentOf(frame, html`<main class="sign-in" id="content">!${content}</main>`))
   }
 }
+
+const unknownPerson = (name: string): string =>
+  `${name} may not use this console: add the name to console.people, with scopes`
 
 const htmlType = 'text/html; charset=utf-8'
 

@@ -59,6 +59,7 @@ const known: OptionsOf<OperatorOptions> = {
   contentsKeptMs: settings.keep_contents,
   auditKeptMs: settings.keep_audit,
   alerts: alertsOption,
+  console: settings.console,
   configuration: optional(custom('a Configuration, with a function reload', 'reload')),
   limits: settings.limits,
   testing: optional(object({ reconciliation: anything, bodyTimeoutMs: anything, appPerMinute: anything })),

@@ -36,6 +36,7 @@ import type { StatusRecorder } from '../../subjects/status/recorder.ts'
 import { forgetStatuses } from '../../subjects/status/retention.ts'
 import { registerAdmin } from '../admin/route.ts'
 import { operatorRoutes } from '../admin/routes.ts'
+import { createPeople } from '../console/people.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkOperatorOptions } from './check-options.ts'
 import { operatorDocuments } from './documents.ts'
@@ -240,12 +241,15 @@ async function composeOn(
     appBrands: allBrands,
     people: { storeOf: (brand) => (allBrands.includes(brand) ? people : undefined), stores: [people] },
   })
-  const authentication = registerAdmin(adminApp, adminKeys, admin, trail)
+  const signInPeople = createPeople(options.console?.people ?? [])
+  const authentication = registerAdmin(adminApp, signInPeople.join(adminKeys), admin, trail)
   await serveConsole(adminApp, {
     side: 'operator',
     keys: options.adminKeys ?? [],
     authentication,
     routes: admin,
+    people: signInPeople,
+    signIn: options.console,
     readSecret: () => readSideSecret(database, 'console'),
   })
   const appApi = options.app

@@ -12,6 +12,7 @@ import type { SuppressionOptions } from '../../subjects/delivery/suppress.ts'
 import type { Judge } from '../../subjects/devices/device-event.ts'
 import type { Publishing } from '../../subjects/devices/outbox.ts'
 import type { Provider } from '../../subjects/providers/provider.ts'
+import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import type { sendingScopes } from '../../subjects/settings/operator.ts'
 import { operator } from '../../subjects/settings/operator.ts'
 import type { StatusOptions } from './statuses.ts'
@@ -72,6 +73,8 @@ export interface OperatorTesting {
 export interface OperatorOptions {
   /** The configuration of the process, for GET /admin/settings and POST /admin/reload. Absent: there are no such routes. */
   readonly configuration?: Configuration
+  /** Sign-in to the console without a key. */
+  readonly console?: ConsoleSignIn
   /** 'sqlite:PATH' or 'postgres://…'. */
   readonly store: string
   readonly keys: readonly ApiKey[]

@@ -99,6 +99,7 @@ const known: OptionsOf<PlatformOptions> = {
   contentsKeptMs: settings.keep_contents,
   auditKeptMs: settings.keep_audit,
   alerts: alertsOption,
+  console: settings.console,
   configuration: optional(custom('a Configuration, with a function reload', 'reload')),
   bodyBytes: settings.body,
   bodyBytesInFlight: settings.bodies,

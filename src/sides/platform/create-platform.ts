@@ -38,6 +38,7 @@ import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.t
 import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
 import { registerAdmin } from '../admin/route.ts'
 import { platformRoutes } from '../admin/routes.ts'
+import { createPeople } from '../console/people.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkPlatformOptions } from './check-options.ts'
 import { platformDocuments } from './documents.ts'
@@ -178,12 +179,15 @@ async function composePlatform(
     appBrands: ownBrands,
     people: { storeOf: (brand) => peopleIn(stores.of(brand)), stores: stores.all.map(peopleIn) },
   })
-  const authentication = registerAdmin(adminApp, keys, admin, trail)
+  const signInPeople = createPeople(options.console?.people ?? [])
+  const authentication = registerAdmin(adminApp, signInPeople.join(keys), admin, trail)
   await serveConsole(adminApp, {
     side: 'platform',
     keys: options.keys,
     authentication,
     routes: admin,
+    people: signInPeople,
+    signIn: options.console,
     readSecret: () => readSideSecret((stores.all[0] as PlatformStore).database, 'console'),
   })
   deviceIntegrationRoutes(app, {

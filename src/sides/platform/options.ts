@@ -14,6 +14,7 @@ import type { LinkSource } from '../../subjects/devices/link-intake.ts'
 import type { LaneShape } from '../../subjects/providers/operator-api.ts'
 import type { Channel, Provider } from '../../subjects/providers/provider.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
+import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import { providerLimits } from '../../subjects/settings/delivery.ts'
 import type { ProviderReceipts } from '../../subjects/status/provider-receipts.ts'
 
@@ -106,6 +107,8 @@ export interface IntakeSource {
 export interface PlatformOptions {
   /** The configuration of the process, for GET /admin/settings and POST /admin/reload. Absent: there are no such routes. */
   readonly configuration?: Configuration
+  /** Sign-in to the console without a key. */
+  readonly console?: ConsoleSignIn
   /** 'sqlite:PATH' or 'postgres://…'. Must not be the operator's store. */
   readonly store: string
   /** Further databases, each with the brands that live in it. All other brands live in `store`. */

@@ -4,6 +4,7 @@ import { brand, duration, integer, oneOf, size, store } from '../../base/runtime
 import { group, list, rows } from '../../base/runtime/setting.ts'
 import { alerts } from './alerts.ts'
 import { attributeSettings } from './attributes.ts'
+import { consoleSignIn } from './console.ts'
 import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
 import { publish } from './device-channels.ts'
 import { deviceLimits } from './device-limits.ts'
@@ -79,6 +80,7 @@ export const operator = group(
       option: 'contentsKeptMs',
     }),
     keep_audit: keepAudit,
+    console: consoleSignIn,
     alerts,
     limits: group('Work in progress', {
       body: size({ section: 'Request bodies', help: 'The largest request body.', default: '16MiB' }),

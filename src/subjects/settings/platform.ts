@@ -16,6 +16,7 @@ import {
 import { group, list, rows, variants } from '../../base/runtime/setting.ts'
 import { addressSettings } from './address.ts'
 import { alerts } from './alerts.ts'
+import { consoleSignIn } from './console.ts'
 import { own } from './delivery.ts'
 import { deviceLinks } from './device-channels.ts'
 import { devicesPerUser } from './device-limits.ts'
@@ -145,6 +146,7 @@ export const platform = group(
       option: 'contentsKeptMs',
     }),
     keep_audit: keepAudit,
+    console: consoleSignIn,
     alerts,
   },
   { optional: true },

@@ -1,0 +1,48 @@
+// operator.console and platform.console.
+
+import { allScopes } from '../../base/http/access.ts'
+import { brand, kind, oneOf, text, url } from '../../base/runtime/kinds.ts'
+import { group, list, rows, type ValueOf } from '../../base/runtime/setting.ts'
+
+const headerName = kind('the name of a header, such as X-Forwarded-User', (name) =>
+  /^[A-Za-z0-9-]+$/.test(name) ? name.toLowerCase() : undefined,
+)
+
+export const consoleSignIn = group(
+  'Console',
+  {
+    people: rows(
+      'The people who may sign in without a key, by `oidc` or `proxy_header`. Their names are in the audit trail.',
+      {
+        name: text({ help: 'The name that the provider or the proxy gives, such as anna@example.com.' }),
+        scopes: list(oneOf(allScopes, { help: 'A scope.' }), { help: 'The scopes of the person.', minItems: 1 }),
+        brands: list(brand({ help: 'A brand.' }), {
+          help: 'The brands that the person may access. Default: all.',
+          optional: true,
+          minItems: 1,
+        }),
+      },
+      { minItems: 1, remedy: 'add the people who may sign in, each with scopes' },
+    ),
+    proxy_header: headerName({
+      help: 'The header in which a proxy names the person that it authenticated. It is accepted only from `trusted_proxies`.',
+      optional: true,
+    }),
+    oidc: group(
+      '',
+      {
+        issuer: url({ help: 'The issuer of the OpenID provider.' }),
+        client_id: text({ help: 'The client id.' }),
+        client_secret: text({ help: 'The client secret.', secret: true }),
+        claim: text({
+          help: 'The claim that is the name of the person. An unverified email is refused.',
+          default: 'email',
+        }),
+      },
+      { optional: true },
+    ),
+  },
+  { optional: true },
+)
+
+export type ConsoleSignIn = ValueOf<typeof consoleSignIn>
