@@ -6,6 +6,7 @@ import { diskFullProofs } from './proofs/disk-full.ts'
 import { division } from './proofs/division.ts'
 import { eraseProofs } from './proofs/erase.ts'
 import { exactlyOnce, exactlyOncePostgres } from './proofs/exactly-once.ts'
+import { failover } from './proofs/failover.ts'
 import { goaway, goawayApns } from './proofs/goaway.ts'
 import { handOver } from './proofs/hand-over.ts'
 import { http2Fuzz } from './proofs/http2-fuzz.ts'
@@ -44,6 +45,7 @@ export const proofs: readonly Proof[] = [
   storm,
   resend,
   restore,
+  failover,
   move,
   brands,
   ...eraseProofs,

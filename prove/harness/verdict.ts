@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { type OperatorSummary, readOutcomes } from './http.ts'
-import { nameOf, type ProvedRecord } from './records.ts'
+import { enqueue, expandRanges, type OperatorSummary, readOutcomes } from './http.ts'
+import { nameOf, ndjson, type ProvedRecord, records } from './records.ts'
 import { findIdentifierConflicts, type WitnessReport } from './witness-report.ts'
 
 export interface SentRecord {
@@ -44,4 +44,27 @@ export async function assertBothSidesAgree(
 export function assertNoSecondCall(witness: WitnessReport, operator: OperatorSummary): void {
   assert.equal(witness.secondCalls, 0, 'the witness recorded messages twice')
   assert.equal(operator.uncertain, 0, 'the operator reports uncertain attempts, but there were none')
+}
+
+/** Finds records that are lost, or whose identifier differs from that of their last delivery. */
+export async function findUndelivered(
+  platformUrl: string,
+  count: number,
+  witness: WitnessReport,
+): Promise<readonly string[]> {
+  const wrong: string[] = []
+  for (let from = 0; from < count; from += 2_000) {
+    const part = records(from, Math.min(2_000, count - from))
+    const { seqs, repeated } = await enqueue(platformUrl, 'push', ndjson(part))
+    if (repeated !== part.length) wrong.push(`${part.length - repeated} records from ${from} on are not stored`)
+    const outcomes = await readOutcomes(platformUrl, expandRanges(seqs))
+    for (const [i, each] of part.entries()) {
+      const delivered = witness.messages.get(nameOf(each))?.at(-1)
+      const { category, ref, error } = outcomes[i] ?? {}
+      if (!delivered) wrong.push(`${nameOf(each)} never reached the provider`)
+      else if (category !== 'successful' || ref !== delivered.ref)
+        wrong.push(`${nameOf(each)} is ${category} with ${ref} (${error}), the provider got ${delivered.ref}`)
+    }
+  }
+  return wrong.slice(0, 20)
 }

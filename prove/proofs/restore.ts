@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { enqueue, expandRanges, readOutcomes, waitUntilSettled } from '../harness/http.ts'
+import { createFeed } from '../harness/feed.ts'
+import { enqueue, waitUntilSettled } from '../harness/http.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
-import { nameOf, ndjson, records } from '../harness/records.ts'
+import { ndjson, records } from '../harness/records.ts'
 import { assertSent, runCommand } from '../harness/send-command.ts'
 import { createSetup, type ProofSetup } from '../harness/setup.ts'
-import { findNeedlessCalls, type WitnessReport } from '../harness/witness-report.ts'
+import { findUndelivered } from '../harness/verdict.ts'
+import { findNeedlessCalls } from '../harness/witness-report.ts'
 import { apiKeys } from '../plans.ts'
 
 const lane = { max: 100, spanMs: 20, concurrency: 8 }
@@ -75,7 +77,11 @@ async function prove({ small, folder, print }: ProofOptions, signal: AbortSignal
   assert.ok(lost > 0, 'the platform has lost no record: the backup was not before them')
   await waitUntilSettled(platformUrl, signal)
   let witness = await setup.readReport()
-  assert.deepEqual(await findWrong(platformUrl, feed.accepted(), witness), [], 'after the restore of the platform')
+  assert.deepEqual(
+    await findUndelivered(platformUrl, feed.accepted(), witness),
+    [],
+    'after the restore of the platform',
+  )
   assert.equal(witness.secondCalls, 0, 'the restored platform has caused second deliveries')
   const recognized = delivered - (sent.length - lost)
   assert.ok(recognized > 0, 'the platform has sent no delivered message again')
@@ -89,7 +95,11 @@ async function prove({ small, folder, print }: ProofOptions, signal: AbortSignal
   await feed.stop()
   await waitUntilSettled(platformUrl, signal)
   witness = await setup.readReport()
-  assert.deepEqual(await findWrong(platformUrl, feed.accepted(), witness), [], 'after the restore of the operator')
+  assert.deepEqual(
+    await findUndelivered(platformUrl, feed.accepted(), witness),
+    [],
+    'after the restore of the operator',
+  )
   assert.deepEqual(findNeedlessCalls(witness, struck), [])
   assert.ok(witness.secondCalls <= mostInFlight, `${witness.secondCalls} second deliveries`)
   print(`${feed.accepted()} records: the restored operator has delivered ${witness.secondCalls} twice`)
@@ -126,60 +136,10 @@ function configuration(stores: string, { operatorUrls }: ProofSetup): string {
   })
 }
 
-/** Enqueues the records in order. A request that is not answered is repeated. */
-function createFeed(platformUrl: string, each: number) {
-  let accepted = 0
-  let stopped = true
-  let running: Promise<void> = Promise.resolve()
-  async function send(): Promise<void> {
-    await enqueue(platformUrl, 'push', ndjson(records(accepted, each)))
-    accepted += each
-    await pause()
-  }
-  return {
-    accepted: () => accepted,
-    async upTo(count: number): Promise<void> {
-      while (accepted < count) await (stopped ? send() : pause())
-    },
-    /** Goes on until stop(), also while the platform is away. */
-    start(): void {
-      stopped = false
-      running = (async () => {
-        while (!stopped) await send().catch(pause)
-      })()
-    },
-    stop(): Promise<void> {
-      stopped = true
-      return running
-    },
-  }
-}
-
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50))
-
 /** @returns the number of records that the platform did not know */
 async function sendAgain(platformUrl: string, sent: ReturnType<typeof records>): Promise<number> {
   let unknown = 0
   for (let from = 0; from < sent.length; from += 2_000)
     unknown += (await enqueue(platformUrl, 'push', ndjson(sent.slice(from, from + 2_000)))).accepted
   return unknown
-}
-
-/** Finds records that are lost, or whose identifier differs from that of their last delivery. */
-async function findWrong(platformUrl: string, count: number, witness: WitnessReport): Promise<readonly string[]> {
-  const wrong: string[] = []
-  for (let from = 0; from < count; from += 2_000) {
-    const part = records(from, Math.min(2_000, count - from))
-    const { seqs, repeated } = await enqueue(platformUrl, 'push', ndjson(part))
-    if (repeated !== part.length) wrong.push(`${part.length - repeated} records from ${from} on are not stored`)
-    const outcomes = await readOutcomes(platformUrl, expandRanges(seqs))
-    for (const [i, each] of part.entries()) {
-      const delivered = witness.messages.get(nameOf(each))?.at(-1)
-      const { category, ref, error } = outcomes[i] ?? {}
-      if (!delivered) wrong.push(`${nameOf(each)} never reached the provider`)
-      else if (category !== 'successful' || ref !== delivered.ref)
-        wrong.push(`${nameOf(each)} is ${category} with ${ref} (${error}), the provider got ${delivered.ref}`)
-    }
-  }
-  return wrong.slice(0, 20)
 }

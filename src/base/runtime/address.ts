@@ -47,6 +47,16 @@ function percentDecode(text: string): string {
 }
 
 /**
+ * One address for each server of a PostgreSQL address. Any other address is returned alone.
+ *
+ * @example serverAddresses('postgres://u@a,b:5433/db') // ['postgres://u@a/db', 'postgres://u@b:5433/db']
+ */
+export function serverAddresses(address: string): readonly string[] {
+  const [, head, servers, rest] = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#]*)(.*)$/is.exec(address) ?? []
+  return servers?.split(',').map((server) => `${head}${server}${rest}`) ?? [address]
+}
+
+/**
  * The host of an address that is called without TLS that verifies it. Undefined with such TLS, and for this machine.
  *
  * @param address an HTTP, AMQP, SMTP, PostgreSQL or SQLite address, or `host:port`
@@ -54,6 +64,8 @@ function percentDecode(text: string): string {
  * @example clearTextHost('http://127.0.0.1:7001') // undefined
  */
 export function clearTextHost(address: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const servers = serverAddresses(address)
+  if (servers.length > 1) return servers.map((each) => clearTextHost(each, env)).find((host) => host !== undefined)
   if (/^(https|amqps|smtps|sqlite):/i.test(address)) return undefined
   const host = /^postgres(ql)?:/i.test(address)
     ? postgresHost(new URL(address), env)

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { serverAddresses } from './address.ts'
 import type { Leaf } from './setting.ts'
 
 type Description = Omit<Leaf<unknown>, 'type' | 'expected' | 'parse' | 'write' | 'asOption' | 'unit'>
@@ -127,7 +128,7 @@ export const postgres = kind('postgres://USER:PASSWORD@HOST/DATABASE', postgresA
 })
 
 function postgresAddress(text: string): string | undefined {
-  const isPostgres = URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
+  const isPostgres = /^postgres(ql)?:\/\//i.test(text) && serverAddresses(text).every((each) => URL.canParse(each))
   return isPostgres && !text.includes('#') ? text : undefined
 }
 

@@ -4,13 +4,14 @@
 import { constants } from 'node:fs'
 import { access, open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import { readableByAll } from '../runtime/readable-by-all.ts'
 import { freeBytesOf } from './disk-free.ts'
 import { configOf, type PostgresConfig } from './postgres-address.ts'
+import { createClient } from './postgres-client.ts'
 import { explainConnectError } from './postgres-errors.ts'
 import { demandSession } from './postgres-preconditions.ts'
 
@@ -141,7 +142,7 @@ async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
   let config: PostgresConfig
   try {
     config = configOf(url)
-    client = new pg.Client({
+    client = createClient({
       ...config,
       application_name: 'bellwire doctor',
       connectionTimeoutMillis: timeoutMs,

@@ -1,11 +1,23 @@
 import type pg from 'pg'
+import { serverAddresses } from '../runtime/address.ts'
 
 export interface PostgresConfig extends pg.ClientConfig {
   readonly schema: string | undefined
+  /** The addresses of all servers, of which one accepts writes. The `connectionString` is the first one. */
+  readonly servers: readonly string[]
 }
 
-/** Parses postgres://user:password@host/database?schema=name. @throws an error with the remedy, but without the password */
+/**
+ * Parses postgres://user:password@host/database?schema=name, or with several servers, host:5432,other:5432.
+ *
+ * @throws an error with the remedy, but without the password
+ */
 export function configOf(url: string): PostgresConfig {
+  const [first, ...others] = serverAddresses(url).map(configOfServer) as [PostgresConfig, ...PostgresConfig[]]
+  return { ...first, servers: [first, ...others].map(({ connectionString = '' }) => connectionString) }
+}
+
+function configOfServer(url: string): PostgresConfig {
   let parsed: URL
   try {
     parsed = new URL(url)
@@ -25,10 +37,19 @@ export function configOf(url: string): PostgresConfig {
   const mode = parsed.searchParams.get('sslmode') ?? ''
   if (['prefer', 'require', 'verify-ca'].includes(mode) && !parsed.searchParams.has('uselibpqcompat'))
     parsed.searchParams.set('sslmode', 'verify-full')
+  const role = parsed.searchParams.get('target_session_attrs') ?? 'read-write'
+  if (!['read-write', 'primary'].includes(role))
+    throw new Error(`target_session_attrs=${role}: Bellwire writes, so leave it out or write read-write`)
+  parsed.searchParams.delete('target_session_attrs')
   parsed.searchParams.delete('schema')
   parsed.searchParams.delete('options')
   const options = [urlOptions, schema && `-c search_path=${schema}`].filter(Boolean).join(' ')
-  return { connectionString: parsed.href, options: options === '' ? undefined : options, schema }
+  return {
+    connectionString: parsed.href,
+    options: options === '' ? undefined : options,
+    schema,
+    servers: [parsed.href],
+  }
 }
 
 /** Replaces the user and password of a URL with `…`. */
@@ -37,7 +58,7 @@ export function hidePassword(url: string): string {
 }
 
 /** host:port/database, for the log. */
-export function placeOf({ connectionString = '' }: Pick<PostgresConfig, 'connectionString'>): string {
-  const { hostname, port, pathname } = new URL(connectionString)
-  return `${hostname}:${port || '5432'}${pathname}`
+export function placeOf({ servers }: Pick<PostgresConfig, 'servers'>): string {
+  const urls = servers.map((each) => new URL(each))
+  return `${urls.map(({ hostname, port }) => `${hostname}:${port || '5432'}`).join(',')}${urls[0]?.pathname}`
 }

@@ -4,11 +4,12 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { configOf } from './postgres-address.ts'
+import { createClient } from './postgres-client.ts'
 import { toCallerError } from './postgres-errors.ts'
 
 /** A connection of a command. It has no timeouts, because copying many rows takes minutes. */
 export async function openClient(url: string, name: string): Promise<pg.Client> {
-  const client = new pg.Client({
+  const client = createClient({
     ...configOf(url),
     application_name: name,
     keepAlive: true,

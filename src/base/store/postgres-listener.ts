@@ -1,9 +1,12 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { random } from '../runtime/random.ts'
+import { createClient } from './postgres-client.ts'
 import { wakeChannel } from './wakers.ts'
 
 export interface Listener {
+  /** Opens a new connection. */
+  reopen(): void
   close(): Promise<void>
 }
 
@@ -18,7 +21,7 @@ export async function openListener(
   let client = await open()
 
   async function open(): Promise<pg.Client> {
-    const opened = new pg.Client({
+    const opened = createClient({
       ...config,
       application_name: 'bellwire listener',
       keepAlive: true,
@@ -56,6 +59,7 @@ export async function openListener(
   }
 
   return {
+    reopen: () => void client.end().catch(() => {}),
     async close() {
       closed = true
       clock.clearTimeout(reopenTimer)

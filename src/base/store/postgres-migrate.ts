@@ -1,8 +1,9 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import type { Dialect, Migration, PartitionedTable } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresConfig } from './postgres-address.ts'
+import { createClient } from './postgres-client.ts'
 import { explainConnectError } from './postgres-errors.ts'
 import { createPartitions, schemaLock } from './postgres-partitions.ts'
 import { demandSession, demandWritable } from './postgres-preconditions.ts'
@@ -24,7 +25,7 @@ export async function migratePostgres(
   migrations: readonly Migration[],
   whole?: boolean,
 ): Promise<string[]> {
-  const client = new pg.Client({ ...config, application_name: 'bellwire migrate', connectionTimeoutMillis: 10_000 })
+  const client = createClient({ ...config, application_name: 'bellwire migrate', connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect().catch((error: unknown) => {

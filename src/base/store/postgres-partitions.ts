@@ -1,11 +1,12 @@
 // Tables that PostgreSQL partitions by day (UTC): old rows are forgotten by dropping a partition, which writes no dead rows.
 // There is no DEFAULT partition, since a partition can be detached without blocking inserts only without one.
 
-import pg from 'pg'
+import type pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import type { PartitionedTable } from './database.ts'
 import type { PostgresConfig } from './postgres-address.ts'
+import { createClient } from './postgres-client.ts'
 import { postgresDefaults } from './postgres-defaults.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
@@ -86,7 +87,7 @@ export async function dropPartitions(
   tables: readonly PartitionedTable[],
   { table, before, withinMs }: { readonly table: string; readonly before: number; readonly withinMs: number },
 ): Promise<number> {
-  const client = new pg.Client({ ...config, application_name: 'bellwire partitions', connectionTimeoutMillis: 10_000 })
+  const client = createClient({ ...config, application_name: 'bellwire partitions', connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -1,6 +1,7 @@
 // What a PostgreSQL server and the way to it must be. Checked at each start, and by `bellwire doctor`.
 
-import pg from 'pg'
+import type pg from 'pg'
+import { createClient } from './postgres-client.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 /** @throws StoreUnavailable if the server accepts no writes, as after a failover */
@@ -20,7 +21,7 @@ const comparisons = 3
 
 /** @throws if the connection goes through a pooler that gives its session to other clients between transactions */
 export async function demandSession(client: pg.ClientBase, config: pg.ClientConfig): Promise<void> {
-  const other = new pg.Client({ ...config, application_name: 'bellwire check', connectionTimeoutMillis: 5_000 })
+  const other = createClient({ ...config, application_name: 'bellwire check', connectionTimeoutMillis: 5_000 })
   other.on('error', () => {})
   try {
     await other.connect()

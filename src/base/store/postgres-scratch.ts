@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { createAbortableWait } from '../runtime/within.ts'
+import { createClient } from './postgres-client.ts'
 import { toCallerError } from './postgres-errors.ts'
 import type { Scratch, Texts } from './scratch.ts'
 
@@ -19,7 +20,7 @@ const settings = [
 ]
 
 export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scratch> {
-  const client = new pg.Client({
+  const client = createClient({
     ...config,
     application_name: 'bellwire scratch',
     keepAlive: true,

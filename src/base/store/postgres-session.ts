@@ -1,9 +1,10 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { random } from '../runtime/random.ts'
 import type { Op } from './database.ts'
 import { newOwner } from './owner.ts'
+import { createClient } from './postgres-client.ts'
 import { classifyError, toCallerError } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
 import { plannerSettings } from './postgres-planner.ts'
@@ -148,7 +149,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promise<Opened> {
-  const client = new pg.Client({
+  const client = createClient({
     ...config,
     application_name: 'bellwire writer',
     pipeline: true,

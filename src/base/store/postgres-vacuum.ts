@@ -1,11 +1,11 @@
-import pg from 'pg'
 import { messageOf } from '../runtime/message-of.ts'
 import type { PostgresConfig } from './postgres-address.ts'
+import { createClient } from './postgres-client.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 /** Vacuums tables on a connection of its own. A table that another process vacuums is left to it. */
 export async function vacuum(config: PostgresConfig, tables: readonly string[]): Promise<void> {
-  const client = new pg.Client({ ...config, application_name: 'bellwire vacuum', connectionTimeoutMillis: 10_000 })
+  const client = createClient({ ...config, application_name: 'bellwire vacuum', connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -7,6 +7,7 @@ import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
 import { type PostgresConfig, placeOf } from './postgres-address.ts'
+import { clientClassOf } from './postgres-client.ts'
 import { postgresDefaults } from './postgres-defaults.ts'
 import { toCallerError } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
@@ -62,11 +63,19 @@ export async function createPostgresDatabase(
   })
   const group = createGroupCommit({
     transact: health.watch((parts: readonly Part[]) => session.run(parts)),
-    flush: health.watch(createFlusher(() => flusher.flush())),
+    flush: health.watch(flush),
     onCommitted: wakers.notifyCommitted,
   })
 
   const flusher = openLogFlusher(config, answerWithinMs)
+  const flushLog = createFlusher(() => flusher.flush(session.owner))
+  /** Called right after a commit. If its session was lost meanwhile, the log that was flushed may lack it. */
+  async function flush(): Promise<void> {
+    const { owner } = session
+    await flushLog()
+    if (session.owner !== owner)
+      throw new StoreUnavailable('PostgreSQL: the connection was lost before the commit was known to be on disk')
+  }
   const session = await openSession({
     config,
     leaseMs,
@@ -76,28 +85,44 @@ export async function createPostgresDatabase(
       failOwnerships(error)
     },
     onNotReopened: health.lose,
-    onReopened: () => void health.probe().catch(() => {}),
+    onReopened() {
+      followSession()
+      void health.probe().catch(() => {})
+    },
   })
   const listener = await openListener(config, notifyFromOthers, wakers.notifyAll).catch(async (error: unknown) => {
     health.close()
     await session.close()
     throw error
   })
-  const pool = new pg.Pool({
-    ...config,
-    max: readers,
-    application_name: 'bellwire reader',
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 60_000,
-    statement_timeout: answerWithinMs,
-    options: [config.options, ...plannerSettings.map((setting) => `-c ${setting.replaceAll(' ', '')}`)]
-      .filter(Boolean)
-      .join(' '),
-  })
-  pool.on('error', () => {})
-  // The pool removes its error listener from a client in use: without another one, a connection lost in a read ends the process.
-  pool.on('connect', (client) => void client.on('error', () => {}))
+  const createPool = (): pg.Pool => {
+    const created = new pg.Pool({
+      ...config,
+      Client: clientClassOf(config),
+      max: readers,
+      application_name: 'bellwire reader',
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+      idleTimeoutMillis: 60_000,
+      statement_timeout: answerWithinMs,
+      options: [config.options, ...plannerSettings.map((setting) => `-c ${setting.replaceAll(' ', '')}`)]
+        .filter(Boolean)
+        .join(' '),
+    })
+    created.on('error', () => {})
+    // The pool removes its error listener from a client in use: without another one, a connection lost in a read ends the process.
+    created.on('connect', (client) => void client.on('error', () => {}))
+    return created
+  }
+  let pool = createPool()
+
+  /** The session may be on another server now, and the other connections on one that lost its role. */
+  function followSession(): void {
+    if (config.servers.length === 1 || pool.ending) return
+    void pool.end().catch(() => {})
+    pool = createPool()
+    listener.reopen()
+  }
 
   function failOwnerships(error: StoreUnavailable): void {
     for (const ownership of owned.values()) ownership.abort(error)

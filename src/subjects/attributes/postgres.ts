@@ -1,8 +1,9 @@
 // The operator's own PostgreSQL database, opened read-only.
 
-import pg from 'pg'
+import type pg from 'pg'
 import { configOf } from '../../base/store/postgres-address.ts'
 import { cancelQuery } from '../../base/store/postgres-cancel.ts'
+import { createClient } from '../../base/store/postgres-client.ts'
 import { createReaders, type RunQuery } from '../../base/store/postgres-readers.ts'
 import type { Field, LookUp, Snapshot } from './attribute-source.ts'
 import { copyIds } from './copy-ids.ts'
@@ -70,7 +71,7 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Age)
 
     async list(brand: string, { field, text }: Query, signal: AbortSignal): Promise<Snapshot> {
       signal.throwIfAborted()
-      const client = new pg.Client(config)
+      const client = createClient(config)
       client.on('error', () => {})
       const run: RunQuery = (statement) => client.query(statement)
       const cancel = (): void => cancelQuery(client)

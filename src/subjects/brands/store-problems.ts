@@ -1,5 +1,6 @@
 // Checks the stores of the platform against each other.
 
+import { serverAddresses } from '../../base/runtime/address.ts'
 import type { Fault } from '../../base/runtime/problem.ts'
 import type { StoreSettings } from './configured-stores.ts'
 
@@ -40,7 +41,9 @@ export function storeProblems({ store, stores = [] }: StoreSettings, prefix = ''
 
 /** The database of an address, without the user and the password. */
 export function placeAt(url: string): string {
-  if (url.startsWith('sqlite:') || !URL.canParse(url)) return url
-  const { hostname, port, pathname, searchParams } = new URL(url)
-  return `${hostname}:${port || '5432'}${pathname}?${searchParams.get('schema') ?? ''}`
+  const servers = serverAddresses(url)
+  if (url.startsWith('sqlite:') || !servers.every((each) => URL.canParse(each))) return url
+  const hosts = servers.map((each) => new URL(each)).map(({ hostname, port }) => `${hostname}:${port || '5432'}`)
+  const { pathname, searchParams } = new URL(servers[0] as string)
+  return `${hosts.sort().join(',')}${pathname}?${searchParams.get('schema') ?? ''}`
 }

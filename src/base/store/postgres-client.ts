@@ -1,0 +1,86 @@
+// Connections to PostgreSQL. Of an address with several servers, each connection goes to the server that accepts writes.
+
+import pg from 'pg'
+import { messageOf } from '../runtime/message-of.ts'
+import type { PostgresConfig } from './postgres-address.ts'
+import { StoreUnavailable } from './store-unavailable.ts'
+
+type ClientConfig = pg.ClientConfig & Partial<Pick<PostgresConfig, 'servers'>>
+
+/** As `new pg.Client(config)`. */
+export const createClient = (config: ClientConfig): pg.Client => new (clientClassOf(config))(config)
+
+/** For pg.Pool. */
+export const clientClassOf = ({ servers = [] }: ClientConfig): typeof pg.Client =>
+  servers.length > 1 ? RoutedClient : pg.Client
+
+/** A server that is silent for this long is treated as away. */
+const probeMs = 2_000
+
+class RoutedClient extends pg.Client {
+  readonly #config: ClientConfig
+
+  constructor(config: ClientConfig) {
+    super(config)
+    this.#config = config
+  }
+
+  override connect(): Promise<this>
+  override connect(callback: (error: Error) => void): void
+  override connect(callback?: (error: Error) => void): Promise<this> | undefined {
+    const connecting = this.#connectToPrimary()
+    if (!callback) return connecting
+    // pg-pool calls it so. Its error is absent after success.
+    connecting.then(() => (callback as () => void)(), callback)
+    return undefined
+  }
+
+  async #connectToPrimary(): Promise<this> {
+    const { hostname, port } = new URL(await findPrimary(this.#config))
+    Object.assign(this, { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 5432) })
+    await super.connect()
+    return this
+  }
+}
+
+interface Role {
+  readonly server: string
+  /** Hexadecimal. A promotion begins the next one. */
+  readonly timeline: string
+}
+
+/** Of two servers that accept writes, the one that was promoted last: the other one was not stopped. */
+async function findPrimary({ servers = [], ...config }: ClientConfig): Promise<string> {
+  const probes = await Promise.allSettled(
+    servers.map((server) => probe({ ...config, connectionString: server }, server)),
+  )
+  const primaries = probes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  const [primary] = primaries.sort((a, b) => b.timeline.localeCompare(a.timeline))
+  if (primary) return primary.server
+  const reasons = probes.map(
+    (each, i) => `${new URL(servers[i] as string).host}: ${messageOf((each as PromiseRejectedResult).reason)}`,
+  )
+  throw new StoreUnavailable(`PostgreSQL: no server accepts writes (${reasons.join('; ')})`)
+}
+
+async function probe(config: ClientConfig, server: string): Promise<Role> {
+  const client = new pg.Client({
+    ...config,
+    application_name: 'bellwire probe',
+    connectionTimeoutMillis: probeMs,
+    query_timeout: probeMs,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ timeline: string | null }>(
+      `select case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
+         then substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline`,
+    )
+    const timeline = rows[0]?.timeline
+    if (!timeline) throw new Error('is read-only')
+    return { server, timeline }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
