@@ -1,5 +1,4 @@
-// The JavaScript and CSS blocks of README and docs work with a real operator: a backend gives a token, the client lists and marks,
-// and a proxy passes the stream on.
+// The JavaScript and CSS blocks of README and docs work with a real operator: a backend gives a token, the client lists and marks.
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'

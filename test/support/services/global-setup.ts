@@ -6,6 +6,7 @@ import { caddyService, nghttpdService, nginxService, promtoolService } from './d
 import { firefoxService } from './firefox.ts'
 import { goService } from './go.ts'
 import { kafkaService } from './kafka.ts'
+import { kubernetesValidateService } from './kubernetes-validate.ts'
 import { pgbouncerService } from './pgbouncer.ts'
 import { postgresService } from './postgres.ts'
 import { rabbitmqService } from './rabbitmq.ts'
@@ -16,7 +17,15 @@ let shared: Awaited<ReturnType<typeof share>>[] = []
 /** Rejects if CI is set and a service is unavailable: the run then fails with its name. */
 export async function globalSetup(): Promise<void> {
   const brokers = [rabbitmqService, kafkaService]
-  const programs = [goService, nghttpdService, nginxService, pgbouncerService, promtoolService, caddyService]
+  const programs = [
+    goService,
+    nghttpdService,
+    nginxService,
+    pgbouncerService,
+    promtoolService,
+    caddyService,
+    kubernetesValidateService,
+  ]
   const services = [postgresService, chromiumService, firefoxService, ...brokers, ...programs]
   const started = await Promise.allSettled(services.map(share))
   shared = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
