@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test from 'node:test'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
-import { element, post } from '../support/sides.ts'
+import { element, get, post } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, freePorts, run, start } from './bellwire.ts'
 
@@ -49,6 +49,10 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
   operator.child.kill('SIGHUP')
   await operator.line(/"server\.reloaded".*"applied":\["operator\.keys"\],"restart":\[\]/)
   assert.deepEqual([await send(good), await send(old), await send(fresh)], [200, 401, 200])
+
+  const entry = async () => (await get(`${admin}/admin/audit?act=reload`, office)).body.entries[0]
+  await until(async () => (await entry())?.by === 'SIGHUP', { awaited: 'the entry of the audit trail' })
+  assert.deepEqual((await entry()).given, { applied: ['operator.keys'], restart: [] })
 
   await writeFile(file, configuration([good, fresh, 'short']))
   operator.child.kill('SIGHUP')

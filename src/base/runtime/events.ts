@@ -21,6 +21,8 @@ export interface Events {
   'server.reloaded': { side: 'operator' | 'platform'; applied: readonly string[]; restart: readonly string[] }
   'server.reload_refused': { side: 'operator' | 'platform'; error: string }
   'process.as_root': { side: 'operator' | 'platform' }
+  /** The act took effect. */
+  'audit.failed': { side: 'operator' | 'platform'; act: string; error: string }
   'server.stopping': { side: 'operator' | 'platform' }
   /** An uncaught error: the process shuts down gracefully and exits with an error code. */
   'process.failed': { error: string; stack: string }

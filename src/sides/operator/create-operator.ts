@@ -15,7 +15,7 @@ import { readSideSecret } from '../../base/store/side-secret.ts'
 import { op } from '../../base/store/statement.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/endpoints.ts'
 import { alertsOf } from '../../subjects/alerts/options.ts'
-import { createAuditTrail } from '../../subjects/audit/trail.ts'
+import { type ActRecorder, type AuditTrail, createAuditTrail } from '../../subjects/audit/trail.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
 import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjects/delivery/compose.ts'
 import { countMessages } from '../../subjects/delivery/message-counts.ts'
@@ -54,7 +54,7 @@ import { sendRoutes } from './send-routes.ts'
 import { statusRoutes } from './status-routes.ts'
 import { type OperatorStore, openStore } from './store.ts'
 
-export interface Operator extends Service {
+export interface Operator extends Service, ActRecorder {
   /** The devices of each user, for your own code that links and unlinks. Available after start() has resolved. */
   readonly devices: Registry
   /** The delivery statuses of messages, for your own code that gets receipts. Available after start(), with the option `status`. */
@@ -87,11 +87,13 @@ export function createOperator(options: OperatorOptions): Operator {
   let registry: Registry | undefined
   let recorder: StatusRecorder | undefined
   let accepted: Parts['accepted'] | undefined
+  let trail: AuditTrail | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
     compose(options, limits, stopping, (parts) => {
       registry = parts.registry
       recorder = parts.recorder
       accepted = parts.accepted
+      trail = parts.trail
     }),
   )
   return {
@@ -108,6 +110,10 @@ export function createOperator(options: OperatorOptions): Operator {
         )
       accepted?.keys.replace(keys)
       accepted?.adminKeys.replace(adminKeys)
+    },
+    async recordAct(entry) {
+      if (!trail) throw new Error('the operator has not started: await operator.start() before you record an act')
+      await trail.record(entry)
     },
     get devices() {
       if (registry) return registry
@@ -137,6 +143,7 @@ const hasStatusPages = (status: OperatorOptions['status']): boolean => status !=
 interface Parts {
   readonly registry: Registry
   readonly recorder: StatusRecorder | undefined
+  readonly trail: AuditTrail
   readonly accepted: { readonly keys: AcceptedKeys<ApiKey>; readonly adminKeys: AcceptedKeys<AccessKey> }
 }
 
@@ -294,7 +301,7 @@ async function composeOn(
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store })
   const stopMetrics = measureStores('operator', [{ number: 0, database }], options.store)
-  onParts({ registry, recorder, accepted: { keys, adminKeys } })
+  onParts({ registry, recorder, trail, accepted: { keys, adminKeys } })
 
   return {
     app,

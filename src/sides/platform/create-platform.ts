@@ -20,7 +20,7 @@ import { readSideSecret } from '../../base/store/side-secret.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../../contract/endpoints.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
 import { alertsOf } from '../../subjects/alerts/options.ts'
-import { createAuditTrail } from '../../subjects/audit/trail.ts'
+import { type ActRecorder, type AuditTrail, createAuditTrail } from '../../subjects/audit/trail.ts'
 import { checkAnyStore, storeStates } from '../../subjects/brands/store-states.ts'
 import { createConversions, forgetStatuses } from '../../subjects/conversions/conversions.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
@@ -53,7 +53,7 @@ import { createOwnStatuses } from './own-statuses.ts'
 import { peopleIn } from './people.ts'
 import { auditedStores, openStores, type PlatformStore } from './stores.ts'
 
-export interface Platform extends Service {
+export interface Platform extends Service, ActRecorder {
   /** Accepts these keys from now on, and no others. @throws ConfigError: nothing was changed */
   replaceKeys(lists: Pick<PlatformOptions, 'keys'>): void
 }
@@ -85,25 +85,34 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...(options.own?.app ? appPaths : []),
     ...(options.own?.receiptsFrom?.length ? ['/receipts/*'] : []),
   ]
-  let accepted: AcceptedKeys<AccessKey> | undefined
+  let parts: Parts | undefined
   const service = createService('platform', paths, (stopping) =>
-    composePlatform(options, stopping, (keys) => {
-      accepted = keys
+    composePlatform(options, stopping, (composed) => {
+      parts = composed
     }),
   )
   return {
     ...service,
     replaceKeys({ keys }) {
       checkPlatformOptions({ ...options, keys })
-      accepted?.replace(keys)
+      parts?.keys.replace(keys)
+    },
+    async recordAct(entry) {
+      if (!parts) throw new Error('the platform has not started: await platform.start() before you record an act')
+      await parts.trail.record(entry)
     },
   }
+}
+
+interface Parts {
+  readonly keys: AcceptedKeys<AccessKey>
+  readonly trail: AuditTrail
 }
 
 async function composePlatform(
   options: PlatformOptions,
   signal: AbortSignal,
-  onKeys: (keys: AcceptedKeys<AccessKey>) => void,
+  onParts: (parts: Parts) => void,
 ): Promise<Composed> {
   const stores = await openStores(options)
   const { queue } = stores
@@ -156,7 +165,7 @@ async function composePlatform(
   const adminApp = createHttp('platform', bodyBytes, bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
   const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
-  onKeys(keys)
+  onParts({ keys, trail })
   const admin = platformRoutes({
     audited: trail.stores,
     queue,

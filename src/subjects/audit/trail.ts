@@ -12,6 +12,17 @@ export interface AuditStore {
   readonly database: Database
 }
 
+/** For acts that come over no route of /admin, such as those of your own code. */
+export interface ActRecorder {
+  /**
+   * Stores an entry in the audit trail. `by` names the person or the program.
+   *
+   * @example await operator.recordAct({ act: 'devices.import', by: 'Mary', brand: '1', count: 200, reason: 'ticket 17' })
+   * @throws StoreUnavailable if it cannot be stored
+   */
+  recordAct(entry: NewAuditEntry): Promise<void>
+}
+
 export interface AuditTrail {
   readonly stores: readonly AuditStore[]
   /** Stores an entry in a commit of its own. With `durable: false` it may be lost in a power failure. */

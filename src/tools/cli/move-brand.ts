@@ -4,6 +4,7 @@ import { Command, Option } from 'commander'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import type { PlatformConfig } from '../../sides/config/table.ts'
+import { auditOps } from '../../subjects/audit/table.ts'
 import type { BrandMover, MovePhase } from '../../subjects/brands/move/move-brand.ts'
 import type { MoveOptions } from '../../subjects/brands/move/move-stores.ts'
 import { withConfig } from './config-option.ts'
@@ -105,6 +106,9 @@ async function moveBrand(
     const deleted = await interruptible('interrupted: repeat the command, or give --abort', (signal) =>
       mover.move((phase) => !json && console.error(phrasePhase(phase)), signal),
     ).catch(rethrow)
+    await mover.record(
+      auditOps([{ act: 'move-brand', by: 'bellwire platform move-brand', brand, given: { source, to } }]),
+    )
     if (json) return console.log(toJson({ source, to, rows, deleted }))
     console.log(`Brand ${brand} has moved ${moves}. ${phraseSettings(brand, to)}`)
   } finally {

@@ -2,7 +2,7 @@ import { isLoopbackAddress } from '../../base/http/address.ts'
 import type { Handler } from '../../base/http/http.ts'
 import { type Listening, type ListenOptions, listen, type Side } from '../../base/http/http.ts'
 import { chain } from '../../base/http/mount.ts'
-import type { Configuration, Service } from '../../base/http/service.ts'
+import type { Configuration, Reloaded, Service } from '../../base/http/service.ts'
 import { type Events, emit } from '../../base/runtime/events.ts'
 import { type Log, startLog } from '../../base/runtime/log.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
@@ -10,6 +10,7 @@ import { metrics } from '../../base/runtime/metrics.ts'
 import { type ReadConfig, readConfig } from '../../sides/config/load.ts'
 import { secretsOf } from '../../sides/config/print.ts'
 import type { Config } from '../../sides/config/table.ts'
+import type { ActRecorder } from '../../subjects/audit/trail.ts'
 import { CliError, exit } from './exit.ts'
 import { waitForSignal } from './interruptible.ts'
 import { createConfiguration } from './reload.ts'
@@ -31,7 +32,7 @@ type Create = (config: Config, configuration: Configuration) => Promise<CreatedS
 
 /** A side that has not started yet. */
 interface CreatedSide {
-  readonly service: Service
+  readonly service: Service & ActRecorder
   /** Throws before it changes anything. */
   readonly replaceKeys: (config: Config) => void
 }
@@ -105,7 +106,14 @@ export async function serve(
         Math.min(settings.stopWithinMs, replaceWithinMs),
       )
     // Without a listener, the signal would end the process.
-    process.on('SIGHUP', () => void configuration.reload().catch(() => {}))
+    process.on('SIGHUP', () => void configuration.reload().then(recordReload, () => {}))
+    async function recordReload(result: Reloaded): Promise<void> {
+      // A new side replaces the running one.
+      await replacing.catch(() => {})
+      await running?.service.recordAct({ act: 'reload', by: 'SIGHUP', given: result }).catch((error: unknown) => {
+        emit('audit.failed', { side, act: 'reload', error: messageOf(error) })
+      })
+    }
     running = await create(config, configuration)
     const { service } = running
     const stopped = waitForSignal()

@@ -131,6 +131,8 @@ test('the command is killed while it copies: nothing has moved, and a repetition
   assert.equal(await rowsIn(stores.schemas[0]), 0)
   const { url: there } = await startBrands(t, stores, after(stores.schemas), { provider })
   assert.equal((await get(`${there}/admin/messages?brand=2&user_id=1001`)).body.messages.length, 20)
+  const [entry] = (await get(`${there}/admin/audit?act=move-brand`)).body.entries
+  assert.partialDeepStrictEqual(entry, { brand: '2', given: { source: 0, to: 1 }, store: '1' })
 })
 
 test('--abort leaves the brand of a killed command in its store', { skip }, async (t) => {

@@ -14,6 +14,7 @@ import { type BrandMove, moveValues, readMoves, saveMove } from '../../../base/q
 import { clock } from '../../../base/runtime/clock.ts'
 import { uuidv7 } from '../../../base/runtime/ids.ts'
 import { messageOf } from '../../../base/runtime/message-of.ts'
+import type { Op } from '../../../base/store/database.ts'
 import { copyPartitions } from '../../../base/store/postgres-partitions.ts'
 import { copyBrand, countRows, type RowCount, reserveNumbers } from './copy-brand.ts'
 import { deleteBrand } from './delete-brand.ts'
@@ -39,6 +40,8 @@ export interface BrandMover {
    * @returns the number of rows that were deleted in the source
    */
   move(onPhase: (phase: MovePhase) => void, signal: AbortSignal): Promise<number>
+  /** Commits operations in the target. */
+  record(ops: readonly Op[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -80,6 +83,9 @@ export async function openBrandMover(options: MoveOptions, brand: string, to: nu
         // The brand had left the target earlier: its triggers name the brand.
         if (known?.state === 'moved') await freezeRows(target, stores.tables)
         return deleteBrand(source.client, stores.tables, brand)
+      },
+      async record(ops) {
+        await target.database.commit(ops)
       },
       close: stores.close,
     }
