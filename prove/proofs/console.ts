@@ -149,7 +149,7 @@ async function fill(url: string, size: number, signal: AbortSignal): Promise<voi
     const to = Math.min(size, from + chunk - 1)
     const series = (step: number, first: number): string =>
       isPostgres
-        ? `(select n from generate_series(${first}, ${to}, ${step}) n) s`
+        ? `(select n from generate_series(${first}::bigint, ${to}, ${step}) n) s`
         : `(with recursive s(n) as (values(${first}) union all select n + ${step} from s where n + ${step} <= ${to}) select n from s) s`
     await run(`insert into items (lane, key, text, enqueued_at, token, user_id)
       select '${lane}', ${key}, ${text}, ${at} + n, 0, 'u' || ((n * 7919) % ${size / messagesPerUser} + 1) from ${series(1, from)}`)

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { adminKey, element, get, post } from '../support/sides.ts'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
+import { freePort } from '../support/free-port.ts'
+import { adminKey, element, get, keys, post, startOperator, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { anna, sidesAtWork } from './at-work.ts'
 import { type Looked, signedIn } from './browse.ts'
@@ -153,6 +155,29 @@ test('three looks lead from the overview to the reason why a message of user 100
     assert.doesNotMatch(message.text, /"id":1002/)
     assert.doesNotMatch(message.html, /<title>[^<]*1001/)
   }
+})
+
+test('a message is shown with the steps of both sides, on each side; a side that is away is named', async (t) => {
+  const ports = [await freePort(), await freePort()] as const
+  const [operatorUrl, platformUrl] = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string]
+  const other = (url: string) => ({ console: { otherSide: { url, apiKey: adminKey.key } } })
+  const operator = await startOperator(t, { ...other(platformUrl), listen: { port: ports[0] } })
+  const provider = operatorApi({ url: operatorUrl, apiKey: keys.one.key })
+  const lanes = [{ brand: '1', channel: 'push', mode: 'batch', provider, spanMs: 5 }] as const
+  await startPlatform(t, { ...other(operatorUrl), lanes: lanes as never, listen: { port: ports[1] } })
+  await post(`${platformUrl}/admin/activities/push`, element({ id: 77, user_id: 'mara' }), adminKey.key)
+  await until(async () => (await get(`${platformUrl}/admin/summary`)).body.successful === 1, { awaited: 'it is sent' })
+  const look = async (url: string) => {
+    const browser = await signedIn(url, adminKey.key)
+    const found = await browser.look('/console/messages?find=77')
+    return (await browser.look(addressOf(found, '77'))).text
+  }
+  for (const url of [operatorUrl, platformUrl])
+    assert.match(await look(url), /Step by step Enqueued platform.*Claimed operator.*Settled successful platform/, url)
+  const { entries } = (await get(`${operatorUrl}/admin/audit?act=messages.show`)).body
+  assert.ok(entries.length >= 2, 'the operator knows of the look from the platform')
+  await operator.stop()
+  assert.match(await look(platformUrl), /The steps of the operator are missing: .* Step by step Enqueued platform/)
 })
 
 test('a request is shown with its exact numbers, and without the tokens of devices', async (t) => {

@@ -143,6 +143,7 @@ const required = {
 const vapid = makeVapidKeys()
 
 const variables = {
+  OPERATOR_READ_KEY: 'a-key-with-the-scope-read',
   OIDC_SECRET: 'a-secret-of-the-provider',
   VAPID_PUBLIC_KEY: vapid.publicKey,
   SMTP_PASSWORD: 'password',

@@ -25,7 +25,7 @@ operator:
   admin_keys: [{name: office, key: ${adminKey}, scopes: [counts, read, decide, attributes]}]
   app: {secrets: [canary-secret-of-subscriber-tokens-0001]}
   suppression: none
-  console: {people: [{name: ann, scopes: [counts]}], oidc: {issuer: "http://127.0.0.1:1", client_id: c, client_secret: canary-oidc-secret}}
+  console: {people: [{name: ann, scopes: [counts]}], oidc: {issuer: "http://127.0.0.1:1", client_id: c, client_secret: canary-oidc-secret}, other_side: {url: "http://127.0.0.1:1", api_key: canary-other-side-key}}
   alerts:
     to:
       - {mail: "smtp://bell:canary-mail-password@127.0.0.1:1", from: a@example.com, to: [b@example.com]}
@@ -45,7 +45,7 @@ platform:
       status: {webhook_secrets: [whsec_canaryQ8xT2mVb7LkzR4nWp1HsYd0cE9uJgF0002]}
 `
 const alertsOfPlatform = `
-  console: {people: [{name: ann, scopes: [counts]}], oidc: {issuer: "http://127.0.0.1:1", client_id: c, client_secret: canary-oidc-secret}}
+  console: {people: [{name: ann, scopes: [counts]}], oidc: {issuer: "http://127.0.0.1:1", client_id: c, client_secret: canary-oidc-secret}, other_side: {url: "http://127.0.0.1:1", api_key: canary-other-side-key}}
   alerts:
     to:
       - {mail: "smtp://bell:canary-mail-password-2@127.0.0.1:1", from: a@example.com, to: [b@example.com]}

@@ -196,7 +196,7 @@ function consoleFaults(
   keys: readonly { readonly name: string }[] = [],
 ): readonly Fault[] {
   if (!config?.console) return []
-  const { people, proxyHeader, oidc } = config.console
+  const { people = [], proxyHeader, oidc } = config.console
   const path = `${side}.console`
   const missing = oidc && missingPackage('openid-client')
   const names = [...keys, ...people].map(({ name }) => name)
@@ -212,9 +212,12 @@ function consoleFaults(
           },
         ]
       : []),
-    ...(oidc || proxyHeader !== undefined
-      ? []
-      : [{ path, description: 'the people have no way to sign in', remedy: 'add oidc or proxy_header' }]),
+    ...(people.length > 0 && !oidc && proxyHeader === undefined
+      ? [{ path: `${path}.people`, description: 'they have no way to sign in', remedy: 'add oidc or proxy_header' }]
+      : []),
+    ...(people.length === 0 && (oidc || proxyHeader !== undefined)
+      ? [{ path, description: 'nobody may sign in', remedy: 'add the people, each with scopes' }]
+      : []),
     ...(proxyHeader !== undefined && config.trustedProxies.length === 0
       ? [
           {

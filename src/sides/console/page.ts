@@ -22,6 +22,8 @@ export interface Visit {
   /** The member of the route that stores a reason for the next person. */
   reasonMember(route: AnyRouteName): 'reason' | 'note' | undefined
   readonly call: CallRoute
+  /** Calls /admin of the other side. Absent: its address is not known. */
+  readonly callOther?: CallRoute | undefined
   /** The address of a page. @example visit.link('/lane', { name: '1/push' }) */
   link(path: string, parameters?: Readonly<Record<string, string | number | undefined>>): string
 }

@@ -20,6 +20,7 @@ import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
 import { createLivePages } from './live.ts'
 import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
 import { demandSameOrigin, originOf } from './origin.ts'
+import { createOtherSide } from './other-side.ts'
 import type { Act, AnyRouteName, Fields, Page, Visit } from './page.ts'
 import { acts, pages } from './pages.ts'
 import type { People } from './people.ts'
@@ -82,6 +83,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   const files = createFiles()
   const sessions = createSessions([...keys, ...(further?.people ?? [])], readSecret)
   const oidc = further?.oidc && createOidc(further.oidc)
+  const callOther = further?.otherSide && createOtherSide(further.otherSide)
   const cookieName = `bellwire-${side}`
   const callAs = createRouteCaller(app)
   const live = createLivePages()
@@ -257,6 +259,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
         return scope !== undefined && key.scopes.includes(scope)
       },
       reasonMember: (route: AnyRouteName) => reasonMembers.get(route),
+      callOther,
       call: callAs({ ...key, key: secret, address: addressOf(request.raw) }),
       link: (path, parameters = {}) => `${base}${path === '/' ? '' : path}${queryOf(parameters)}`,
     }

@@ -1,7 +1,7 @@
 // operator.console and platform.console.
 
 import { allScopes } from '../../base/http/access.ts'
-import { brand, kind, oneOf, text, url } from '../../base/runtime/kinds.ts'
+import { baseUrl, brand, kind, oneOf, text, url } from '../../base/runtime/kinds.ts'
 import { group, list, rows, type ValueOf } from '../../base/runtime/setting.ts'
 
 const headerName = kind('the name of a header, such as X-Forwarded-User', (name) =>
@@ -22,7 +22,15 @@ export const consoleSignIn = group(
           minItems: 1,
         }),
       },
-      { minItems: 1, remedy: 'add the people who may sign in, each with scopes' },
+      { optional: true, minItems: 1, remedy: 'add the people who may sign in, each with scopes' },
+    ),
+    other_side: group(
+      '',
+      {
+        url: baseUrl({ help: 'The address of /admin of the other side.' }),
+        api_key: text({ help: 'A key for it with the scope `read`. Browsers never get it.', secret: true }),
+      },
+      { optional: true },
     ),
     proxy_header: headerName({
       help: 'The header in which a proxy names the person that it authenticated. It is accepted only from `trusted_proxies`.',

@@ -49,7 +49,7 @@ export async function startServers(origins: readonly string[]): Promise<Servers>
   try {
     const apiKeys = brands.map(({ id, name }) => ({ name: `platform for ${name}`, key: key(), brands: [Number(id)] }))
     const [operatorKey, platformKey] = [key(), key()]
-    const scopes = ['counts', 'read', 'decide', 'people']
+    const scopes = ['counts', 'read', 'decide', 'people', 'audit']
     const [operatorPort = 0, platformPort = 0] = await findFreePorts(2)
     const { standIns, services } = await startPushServices()
     undo.push(() => standIns.close())
@@ -68,12 +68,14 @@ export async function startServers(origins: readonly string[]): Promise<Servers>
         // In production, this would be a query of the operator's user database.
         attributes: [{ file: users }],
         app: { secrets: [key()], origins },
+        console: { other_side: { url: `http://127.0.0.1:${platformPort}`, api_key: platformKey } },
       },
       platform: {
         port: platformPort,
         store: `sqlite:${join(folder, 'platform.db')}`,
         stop_within: '2s',
         keys: [{ name: 'demo', key: platformKey, scopes: [...scopes, 'enqueue'] }],
+        console: { other_side: { url: operatorUrl, api_key: operatorKey } },
         lanes: apiKeys.flatMap(({ key: apiKey, brands: [brand] }) => {
           const to = { provider: 'operator-api', url: wire.url, api_key: apiKey }
           return [
@@ -85,7 +87,10 @@ export async function startServers(origins: readonly string[]): Promise<Servers>
     }
     const file = join(folder, 'bellwire.yaml')
     // JSON is YAML.
-    await Promise.all([writeFile(file, JSON.stringify(config), { mode: 0o600 }), writeUsers(excludedAtFirst)])
+    await Promise.all([
+      writeFile(file, JSON.stringify(config, undefined, 2), { mode: 0o600 }),
+      writeUsers(excludedAtFirst),
+    ])
     const [operator, platform] = await Promise.all(
       (['operator', 'platform'] as const).map(async (side) => {
         const process = createSideProcess(side, file)

@@ -2,8 +2,10 @@
 
 import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
+import { readMessageKey } from '../../../contract/message-key.ts'
 import { reasons } from '../../../contract/reasons.ts'
-import { composeLife, type Life, type Step } from '../../admin/message-life.ts'
+import { composeLife, type Delivery, type Life, type Step } from '../../admin/message-life.ts'
+import type { CallRoute } from '../call-route.ts'
 import { badge, crumb, duration, facts, type Html, html, moment } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { pauseOf } from './lane-facts.ts'
@@ -15,7 +17,7 @@ export const messagePage: Page = {
   within: '/messages',
   // Not live: each look at a person's data is recorded.
   async still(visit) {
-    const { life, answer, text, reason } = await readMessage(visit)
+    const { life, answer, text, reason, problem } = await readMessage(visit)
     const { id, user_id: user, brand, channel, activity, action, identifiers, steps } = life
     const outcome = life.platform?.outcome ?? life.operator?.outcome ?? 'waiting'
     const lane = life.platform?.lane
@@ -37,6 +39,7 @@ export const messagePage: Page = {
       ...statusOf(life),
     ])}
 !${decisionsOf(visit, life)}
+!${problem === undefined ? '' : html`<p class="lead">${problem}</p>`}
 <h2>Step by step</h2><ol class="line">!${steps.map((step) => stepOf(withoutOthers(step, steps)))}</ol>
 !${text === undefined ? '' : html`<details id="request"><summary>The request</summary><pre>${hideSecrets(text)}</pre></details>`}
 <details id="json"><summary>As JSON</summary><pre>${hideSecrets(jsonOf(answer, steps))}</pre></details>`
@@ -48,6 +51,8 @@ interface Read {
   readonly answer: object
   readonly text?: string | undefined
   readonly reason?: string | undefined
+  /** Why the steps of the other side are missing. */
+  readonly problem?: string | undefined
 }
 
 async function readMessage(visit: Visit): Promise<Read> {
@@ -58,8 +63,10 @@ async function readMessage(visit: Visit): Promise<Read> {
       tracking: _,
       ...operator
     } = await visit.call('GET /admin/messages/:ref', { params: { ref } })
+    const { platform, problem } = await readPlatform(visit, operator)
     return {
-      life: composeLife(operator, { operator }),
+      life: composeLife(operator, { operator, ...(platform && { platform }) }),
+      problem,
       answer: operator,
       text,
       reason: operator.refusals.at(-1)?.reason,
@@ -69,11 +76,48 @@ async function readMessage(visit: Visit): Promise<Read> {
   const platform = await visit.call('GET /admin/messages/:seq', { params: { seq: Number(seq) } })
   const brand = platform.lane.split('/')[0] as string
   const failed = platform.failed && visit.can('GET /admin/failed/:seq') ? await readText(visit, Number(seq)) : undefined
+  // A platform that delivers the message itself has all its steps.
+  const { operator, problem } = platform.delivery
+    ? { operator: undefined, problem: undefined }
+    : await readOperator(visit, { brand, key: platform.key })
   return {
-    life: composeLife({ brand, key: platform.key }, { platform }),
+    life: composeLife({ brand, key: platform.key }, { platform, ...(operator && { operator }) }),
+    problem,
     answer: platform,
     text: failed,
     reason: platform.reason,
+  }
+}
+
+type Named = Pick<Delivery, 'brand' | 'key'>
+
+/** The message at the operator. It is the same if brand and key are. */
+const readOperator = (visit: Visit, { brand, key }: Named) =>
+  fromOther(visit, 'operator', async (call) => {
+    const { messages } = await call('GET /admin/messages', { query: { id: readMessageKey(key).id } })
+    const found = messages.find((each) => 'brand' in each && each.brand === brand && each.key === key)
+    return found && 'ref' in found ? call('GET /admin/messages/:ref', { params: { ref: found.ref } }) : undefined
+  })
+
+const readPlatform = (visit: Visit, { brand, key }: Named) =>
+  fromOther(visit, 'platform', async (call) => {
+    const { messages } = await call('GET /admin/messages', { query: { id: readMessageKey(key).id } })
+    const found = messages.find((each) => 'lane' in each && each.lane.startsWith(`${brand}/`) && each.key === key)
+    return found && 'seq' in found ? call('GET /admin/messages/:seq', { params: { seq: found.seq } }) : undefined
+  })
+
+async function fromOther<Side extends 'operator' | 'platform', Message>(
+  { callOther }: Visit,
+  side: Side,
+  read: (call: CallRoute) => Promise<Message | undefined>,
+): Promise<{ readonly [Each in Side]?: Message | undefined } & { readonly problem?: string }> {
+  if (!callOther) return {} as never
+  try {
+    const message = await read(callOther)
+    return (message ? { [side]: message } : { problem: `The ${side} has no such message.` }) as never
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    return { problem: `The steps of the ${side} are missing: ${error.message}.` } as never
   }
 }
 
