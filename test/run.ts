@@ -8,26 +8,39 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { quickImports } from './support/quick-imports/bundle-packages.ts'
 import { globalSetup, globalTeardown } from './support/services/global-setup.ts'
+import { shareProcesses } from './support/together.ts'
 
 const slowFiles = [
   'test/prove/shard-*.test.ts',
   'test/package.test.ts',
   'test/checker/*.test.ts',
   'test/{e2e,widget}/*.test.ts',
+  'test/console/{chromium,firefox}.test.ts',
   'test/cli/*.test.ts',
 ]
+/** Short files that share processes. Each of their tests leaves its process as it found it. */
+const shortFiles = [
+  'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
+  'test/reconcile/**/*.test.ts',
+  'test/console/*.test.ts',
+]
+/** They measure the memory of their process, or start a browser. */
+const alone = ['test/console/{chromium,firefox}.test.ts', 'test/operator/request-bodies.test.ts']
 /** More than the machine has cores: a proof mostly waits. */
 const concurrency = 6
 
 // Much of the processor time of a test is the start of its processes: they strip the types of the source, and compile it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compile')
 const named = process.argv.slice(2)
-const patterns = named.length > 0 ? named : [...slowFiles, 'test/**/*.test.ts']
-const files = patterns.flatMap((pattern) => globSync(pattern).sort())
+const find = (patterns: readonly string[], exclude: readonly string[] = []): readonly string[] =>
+  patterns.flatMap((pattern) => globSync(pattern, { exclude }).sort())
+const short = find(shortFiles, alone)
+const files =
+  named.length > 0 ? find(named) : [...find(slowFiles), ...shareProcesses(short), ...find(['test/**/*.test.ts'], short)]
 /** With a larger space for new objects, a process collects its garbage less often. */
 const execArgv = [await quickImports(), '--max-semi-space-size=16', '--min-semi-space-size=16']
 await globalSetup()
-const tests = run({ files: [...new Set(files)], concurrency, timeout: 240_000, execArgv })
+const tests = run({ files: [...new Set(files)], concurrency, timeout: 480_000, execArgv })
 tests.on('test:fail', () => (process.exitCode = 1))
 await pipeline(tests, new spec(), process.stdout, { end: false })
 await globalTeardown()

@@ -1,0 +1,24 @@
+// Short test files that share a process: most of their processor time was the import of both sides, once for each file.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const folder = join(import.meta.dirname, '../../node_modules/.cache/together')
+/** More files in a process would take longer than a slow file. */
+const most = 6
+
+/** Writes modules that import the files, each some files of one folder. @returns the paths of the modules */
+export function shareProcesses(files: readonly string[]): readonly string[] {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  return [...Map.groupBy(files, (file) => dirname(file))].flatMap(([name, members]) => {
+    const groups = Math.ceil(members.length / most)
+    return Array.from({ length: groups }, (_, i) => {
+      const group = join(folder, `${name.replaceAll(sep, '-')}-${i + 1}.test.mjs`)
+      const imported = members.filter((_, n) => n % groups === i)
+      writeFileSync(group, imported.map((file) => `await import('${pathToFileURL(resolve(file)).href}')\n`).join(''))
+      return group
+    })
+  })
+}
