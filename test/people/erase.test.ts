@@ -102,6 +102,8 @@ onEachEngine('a platform erases a user everywhere, and keeps all data of others'
   })
   assert.deepEqual(comparable(await exportOther(url)), comparable(before))
   assert.deepEqual([report.erased.items, report.erased.attributes, report.waiting], [3, 1, 0], JSON.stringify(report))
+  const parked = report.kept.find(({ column }: { column: string }) => column === 'items.text of parked records')
+  assert.match(parked.why, /user cannot be read.*deleted after keep/)
   assert.deepEqual(await messagesOf(person), [])
   assert.equal((await get(`${url}/admin/failed?user=${person.userId}`)).body.items.length, 0)
 

@@ -26,6 +26,8 @@ export interface PersonPart {
   /** The name of the list in the exported file. */
   readonly name: string
   readonly tables: readonly PersonTable[]
+  /** Rows that erasure cannot find, because their user cannot be read, with the reason. */
+  readonly unfound?: Readonly<Record<string, string>>
   /** Reads the rows in pages, always in the same order. Each look-up uses an index. */
   read(database: Database, person: Person): AsyncIterable<readonly object[]>
   /** Erases the rows from before `person.at`, in bounded commits. A call that was interrupted can be repeated. */
@@ -69,6 +71,12 @@ export function keptColumns(parts: PersonParts): { column: string; as: string; w
     return [...digests, ...kept]
   })
 }
+
+/** The rows that no erasure finds. */
+export const unfoundRows = (parts: PersonParts): { column: string; as: string; why: string }[] =>
+  parts.flatMap(({ part }) =>
+    Object.entries(part.unfound ?? {}).map(([column, why]) => ({ column, as: 'unchanged', why })),
+  )
 
 /** Writes the rows of all parts as one JSON object, page by page: an interrupted export is no valid JSON. */
 export async function* writePerson(head: object, person: Person, parts: PersonParts): AsyncGenerator<string> {

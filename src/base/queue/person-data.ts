@@ -62,10 +62,11 @@ export const readLanesOf = async (database: Database, { brand }: Pick<Person, 'b
 const pageItems = 200
 
 /** @param parts what belongs to the items */
-export const queuePersonParts = (parts: ItemParts = {}): readonly PersonPart[] => [
+export const queuePersonParts = (parts: ItemParts = {}, unfound?: PersonPart['unfound']): readonly PersonPart[] => [
   {
     name: 'items',
     tables: [...itemTables, ...identifiedParts(parts).flatMap(({ tables }) => tables)],
+    ...(unfound && { unfound }),
     read: readItems(parts),
     async erase(database, person) {
       return eraseItems(database, await readLanesOf(database, person), person, parts)

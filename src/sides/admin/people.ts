@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { type Erasure, findErasure, requestErasure } from '../../base/people/erasures.ts'
-import { keptColumns, type PersonParts, writePerson } from '../../base/people/person-data.ts'
+import { keptColumns, type PersonParts, unfoundRows, writePerson } from '../../base/people/person-data.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import type { Database } from '../../base/store/database.ts'
 import { brandNumber, moment, text, userId, whole } from '../../contract/documents/described.ts'
@@ -117,7 +117,7 @@ export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }:
       ...(doneAt !== null && { done_at: doneAt }),
       erased: JSON.parse(counts),
       waiting,
-      kept: keptColumns(parts),
+      kept: [...keptColumns(parts), ...unfoundRows(parts)],
     }
   }
 

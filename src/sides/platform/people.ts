@@ -11,9 +11,14 @@ import { crmPersonParts } from '../../subjects/reconcile/person-data.ts'
 import type { PeopleStore } from '../admin/people.ts'
 import type { PlatformStore } from './stores.ts'
 
+const parkedRecords = {
+  'items.text of parked records':
+    'a record of a broker whose user cannot be read: replay or dismiss it; it is deleted after keep',
+}
+
 /** Everything that a store of the platform holds about a person, without the CRM. */
 export const platformPersonParts: readonly PersonPart[] = [
-  ...queuePersonParts({ byRef: [conversionPersonPart], byCall: [callPersonPart] }),
+  ...queuePersonParts({ byRef: [conversionPersonPart], byCall: [callPersonPart] }, parkedRecords),
   deliveryPersonPart(),
   inboxPersonPart,
   devicePersonPart,
