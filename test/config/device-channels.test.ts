@@ -103,7 +103,8 @@ test('contradictory settings are refused', async (t) => {
     `[{from: {kafka: ["a:1"]}}, {brand: 1, from: {amqp: "amqps://b/"}}, {brand: 1, from: {amqp: "amqps://b/"}},
      {from: {kafka: ["a:1"], topic: x, group: g}, origins: [{origin: o, brand: 1}, {origin: o, brand: 2}]},
      {brand: 5, from: {kafka: ["a:1"], group: g}}]`,
-    `intake: [{from: {amqp: "amqps://b/", queue: device-links.1}}, {from: {kafka: ["a:1"], topic: y, group: g}}, {from: {kafka: ["a:1"], password: p, tls: true}}]`,
+    `intake: [{from: {amqp: "amqps://b/", queue: device-links.1}}, {from: {kafka: ["a:1"], topic: y, group: g}}, {from: {kafka: ["a:1"], password: p, tls: true}},
+     {from: {kafka: ["a:1"], topic: z, ca: ca.pem}}]`,
   )
   const error = await load(t, text).catch((caught: unknown) => caught)
   assert.ok(error instanceof ConfigError)
@@ -120,6 +121,7 @@ test('contradictory settings are refused', async (t) => {
       'platform.intake[0]: is consumed already',
       'platform.intake[1].from.group: is the group of another topic',
       'platform.intake[2].from: has only one of username and password',
+      'platform.intake[3].from: has a certificate, but the connection has no TLS',
     ],
   )
 })

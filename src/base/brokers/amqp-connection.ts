@@ -2,8 +2,9 @@
 
 import { isIP } from 'node:net'
 import { type Channel, Connection } from 'rabbitmq-client'
+import { type BrokerCertificates, tlsOf } from './certificates.ts'
 
-export interface AmqpAddress {
+export interface AmqpAddress extends BrokerCertificates {
   /** amqp://USER:PASSWORD@HOST:PORT/VHOST, or amqps://. */
   readonly url: string
 }
@@ -18,10 +19,10 @@ export interface AmqpConnection {
   acquire(): Promise<Channel>
 }
 
-export function connectAmqp({ url }: AmqpAddress, name: string): AmqpConnection {
+export function connectAmqp({ url, ...certificates }: AmqpAddress, name: string): AmqpConnection {
   const connection = new Connection({
     url: withDefaultUser(url),
-    ...serverName(url),
+    ...tlsOptions(url, certificates),
     connectionName: `bellwire ${name}`,
     acquireTimeout: openTimeoutMs,
     connectionTimeout: openTimeoutMs,
@@ -55,10 +56,12 @@ function withDefaultUser(url: string): string {
   return address.href
 }
 
-/** Sends the host name in the TLS handshake (SNI), which the client omits. It selects among brokers behind one address. */
-function serverName(url: string): { readonly tls?: { readonly servername: string } } {
+/** With the host name in the TLS handshake (SNI), which the client omits. It selects among brokers behind one address. */
+function tlsOptions(url: string, certificates: BrokerCertificates) {
   const { protocol, hostname } = new URL(url)
-  return protocol === 'amqps:' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? { tls: { servername: hostname } } : {}
+  if (protocol !== 'amqps:') return {}
+  const isName = isIP(hostname.replace(/^\[|\]$/g, '')) === 0
+  return { tls: { ...tlsOf(certificates), ...(isName && { servername: hostname }) } }
 }
 
 interface ChannelInternals {

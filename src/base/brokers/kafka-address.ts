@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
+import { type BrokerCertificates, tlsOf } from './certificates.ts'
 
 /** The address and credentials of a streaming platform (Kafka). */
-export interface KafkaAddress {
+export interface KafkaAddress extends BrokerCertificates {
   /** 'host:port' of one or more of its brokers. */
   readonly brokers: readonly string[]
   readonly tls?: boolean
@@ -14,7 +15,7 @@ const hostOf = (broker: string): string => broker.slice(0, broker.lastIndexOf(':
 const timeoutMs = 5_000
 
 /** The client options that producers and consumers have in common. */
-export function clientOptions({ brokers, tls, sasl }: KafkaAddress, clientId: string) {
+export function clientOptions({ brokers, tls, sasl, ...certificates }: KafkaAddress, clientId: string) {
   return {
     clientId,
     bootstrapBrokers: [...brokers],
@@ -24,7 +25,7 @@ export function clientOptions({ brokers, tls, sasl }: KafkaAddress, clientId: st
     requestTimeout: 15_000,
     retryDelay: 250,
     // Brokers behind one address are selected by the host name in the TLS handshake (SNI), which must not be an IP address.
-    ...(tls && { tls: {}, tlsServerName: !brokers.some((broker) => isIP(hostOf(broker))) }),
+    ...(tls && { tls: tlsOf(certificates), tlsServerName: !brokers.some((broker) => isIP(hostOf(broker))) }),
     ...(sasl && { sasl }),
   }
 }

@@ -22,7 +22,7 @@ export function checkChannels(
         remedy: 'publish each brand to one platform',
       })
     published.add(brand)
-    found.push(...checkKafka(`${path}.to`, to))
+    found.push(...checkBroker(`${path}.to`, to))
     const destination = destinationOf(to, brand)
     const origins = destination === undefined ? undefined : (originsOf.get(destination) ?? new Map<string, string>())
     if (destination === undefined || !origins) continue
@@ -53,11 +53,11 @@ export function checkChannels(
         })
       brandOf.set(origin, originBrand)
     }
-    found.push(...checkKafka(`${path}.from`, from))
+    found.push(...checkBroker(`${path}.from`, from))
   }
   for (const [i, { from, channel }] of intake.entries()) {
     const path = `platform.intake[${i}]`
-    found.push(...checkConsumed(path, from, defaultIntakeName(channel)), ...checkKafka(`${path}.from`, from))
+    found.push(...checkConsumed(path, from, defaultIntakeName(channel)), ...checkBroker(`${path}.from`, from))
   }
   return found
 }
@@ -92,9 +92,18 @@ function destinationOf(to: PublishConfig['to'], brand: string): string | undefin
     : `${to.brokers} ${to.topic ?? defaultName(brand)}`
 }
 
-function checkKafka(path: string, access: PublishConfig['to'] | ConsumedFrom): Fault[] {
-  if (access.is !== 'kafka') return []
+function checkBroker(path: string, access: PublishConfig['to'] | ConsumedFrom): Fault[] {
+  if (access.is === 'rest') return []
+  const { ca, clientCertificate, clientKey } = access
+  const hasTls = access.is === 'kafka' ? access.tls : access.url.startsWith('amqps:')
   const found: Fault[] = []
+  if (!hasTls && (ca ?? clientCertificate ?? clientKey) !== undefined)
+    found.push({
+      path,
+      description: 'has a certificate, but the connection has no TLS',
+      remedy: access.is === 'kafka' ? 'set tls: true' : 'write amqps://…',
+    })
+  if (access.is !== 'kafka') return found
   if ((access.username === undefined) !== (access.password === undefined))
     found.push({ path, description: 'has only one of username and password', remedy: 'set both, or neither' })
   const missing = missingPackage('@platformatic/kafka')

@@ -33,13 +33,8 @@ export const authRemedy =
   'write auth: {header: X-Api-Key, value: …}, {basic: USER, password: …}, {bearer: TOKEN} or {oauth2: TOKEN_URL, client_id: …, client_secret: …}'
 
 /** The connection to an address. */
-export const connectionSettings = {
-  proxy: proxyUrl({
-    section: 'Calls to other systems',
-    help: 'An HTTP proxy for these calls; https addresses are called through it with CONNECT. Default: direct connections.',
-    optional: true,
-    secret: true,
-  }),
+/** The certificates of TLS connections that this process opens. */
+export const certificateSettings = {
   ca: path({
     section: 'Calls to other systems',
     help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
@@ -61,6 +56,16 @@ export const connectionSettings = {
   }),
 } satisfies Settings
 
+export const connectionSettings = {
+  proxy: proxyUrl({
+    section: 'Calls to other systems',
+    help: 'An HTTP proxy for these calls; https addresses are called through it with CONNECT. Default: direct connections.',
+    optional: true,
+    secret: true,
+  }),
+  ...certificateSettings,
+} satisfies Settings
+
 export const addressSettings = {
   auth: variants(
     {
@@ -76,6 +81,7 @@ export const addressSettings = {
 } satisfies Settings
 
 export type AddressSettings = ValueOf<Group<typeof addressSettings>>
+export type CertificateSettings = ValueOf<Group<typeof certificateSettings>>
 export type ConnectionSettings = ValueOf<Group<typeof connectionSettings>>
 
 /** The authentication as an option of the library: `kind` instead of `is`. */

@@ -2,6 +2,7 @@
 
 import { amqp, broker, integer, oneOf, text, yesNo } from '../../base/runtime/kinds.ts'
 import { list, type ValueOf, variants } from '../../base/runtime/setting.ts'
+import { certificateSettings } from './address.ts'
 
 export const kafkaAccess = {
   kafka: list(broker({ help: 'A broker.' }), {
@@ -13,6 +14,7 @@ export const kafkaAccess = {
   mechanism: oneOf(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'], { help: 'SASL mechanism.', default: 'PLAIN' }),
   username: text({ help: 'User name. Default: no authentication.', optional: true }),
   password: text({ help: 'Password of `username`.', secret: true, optional: true }),
+  ...certificateSettings,
 }
 
 /** @param defaultName the default name of the queue or topic, for the description */
@@ -39,6 +41,7 @@ export function consumedFrom(defaultName: string, prefetch: string, help: string
           help: 'AMQP prefetch: the most unacknowledged messages. Each occupies at most 1 MiB of memory.',
           default: prefetch,
         }),
+        ...certificateSettings,
       },
       kafka: {
         ...kafkaAccess,

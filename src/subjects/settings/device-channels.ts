@@ -2,7 +2,7 @@
 
 import { amqp, brand, duration, integer, text, url } from '../../base/runtime/kinds.ts'
 import { group, list, rows, type ValueOf, variants } from '../../base/runtime/setting.ts'
-import { addressSettings } from './address.ts'
+import { addressSettings, certificateSettings } from './address.ts'
 import { consumedFrom, kafkaAccess } from './broker.ts'
 
 /** The default name of a queue, topic or routing key; both sides use the same one. */
@@ -18,6 +18,7 @@ export const publishedTo = {
       optional: true,
     }),
     routing_key: text({ help: 'Routing key. Default: device-links.BRAND.', optional: true }),
+    ...certificateSettings,
   },
   kafka: { ...kafkaAccess, topic: text({ help: 'Topic. Default: device-links.BRAND.', optional: true }) },
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions } from 'node:tls'
 import { amqpConsumer } from '../../../src/base/brokers/amqp-consumer.ts'
 import type { BrokerConsumer } from '../../../src/base/brokers/consumer.ts'
 import type { SaslMechanism } from '../../../src/base/brokers/kafka-address.ts'
@@ -64,14 +64,15 @@ async function assertFails(
   }
 }
 
-test('amqps: the client sends the host name (SNI) and verifies the certificate', {
-  skip: await withoutRabbitmq(),
-  timeout: 90_000,
-}, async (t) => {
+/** A TLS server in front of the shared broker. @returns makes its address with this host */
+async function startTls(
+  t: TestContext,
+  options: TlsOptions,
+  onName: (name: string | false | null | undefined) => void,
+): Promise<(host: string) => string> {
   const plain = new URL(await rabbitmq())
-  const names = new Set<unknown>()
-  const server = createServer(certificate, (near) => {
-    names.add(near.servername)
+  const server = createServer(options, (near) => {
+    onName(near.servername)
     const far = connect(Number(plain.port || 5672), plain.hostname)
     near.on('error', () => far.destroy())
     far.on('error', () => near.destroy())
@@ -81,8 +82,16 @@ test('amqps: the client sends the host name (SNI) and verifies the certificate',
   await once(server, 'listening')
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  const at = (host: string): string =>
+  return (host) =>
     Object.assign(new URL(plain), { hostname: host, port: String(port) }).href.replace(/^amqp:/, 'amqps:')
+}
+
+test('amqps: the client sends the host name (SNI) and verifies the certificate', {
+  skip: await withoutRabbitmq(),
+  timeout: 90_000,
+}, async (t) => {
+  const names = new Set<unknown>()
+  const at = await startTls(t, certificate, (name) => void names.add(name))
   const queue = uniqueName('1')
 
   await assertFails(amqpPublisher({ url: at('localhost'), routingKey: queue }), /self-signed certificate/)
@@ -96,7 +105,20 @@ test('amqps: the client sends the host name (SNI) and verifies the certificate',
   await assertFails(amqpPublisher({ url: stranger, routingKey: queue }), /ACCESS_REFUSED/, 'misconfigured')
 })
 
-test('kafka: TLS and a password work with each SASL mechanism; a wrong password is reported', {
+test('amqps: a private CA and a client certificate', {
+  skip: await withoutRabbitmq(),
+  timeout: 90_000,
+}, async (t) => {
+  const client = makeCertificate()
+  const url = await startTls(t, { ...certificate, requestCert: true, ca: client.cert }, () => {})
+  const queue = uniqueName('1')
+  const trusting = { url: url('localhost'), ca: certificate.cert }
+  await assertFails(amqpPublisher({ ...trusting, routingKey: queue }), /certificate|closed|reset/i)
+  const known = { ...trusting, clientCertificate: client.cert, clientKey: client.key }
+  await assertDelivers(amqpPublisher({ ...known, routingKey: queue }), amqpConsumer({ ...known, queue }))
+})
+
+test('kafka: a private CA, a client certificate and a password work with each SASL mechanism; a wrong password is reported', {
   skip: await withoutKafka(),
   timeout: 120_000,
 }, async (t) => {
@@ -106,11 +128,13 @@ test('kafka: TLS and a password work with each SASL mechanism; a wrong password 
   const of = { brokers: [broker.address], tls: true, topic: uniqueName('1') }
 
   await assertFails(kafkaPublisher({ ...of, sasl: sasl('PLAIN') }), /self-signed certificate/)
-  trustCertificate(t)
+  const trusting = { ...of, ca: certificate.cert }
+  await assertFails(kafkaPublisher({ ...trusting, sasl: sasl('PLAIN') }), /certificate|closed|reset/i)
+  const known = { ...trusting, clientCertificate: certificate.cert, clientKey: certificate.key }
   for (const mechanism of ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const) {
-    const at = { ...of, sasl: sasl(mechanism) }
+    const at = { ...known, sasl: sasl(mechanism) }
     await assertDelivers(kafkaPublisher(at), kafkaConsumer({ ...at, group: uniqueName('1') }))
     await assertFails(kafkaPublisher({ ...at, sasl: sasl(mechanism, 'another') }), /[Aa]uthentication/, 'misconfigured')
   }
-  await assertFails(kafkaPublisher(of), /./)
+  await assertFails(kafkaPublisher(known), /./)
 })

@@ -153,6 +153,8 @@ function securityProperties({ key, cert, username, password }: NonNullable<Kafka
     'ssl.keystore.type': 'PEM',
     'ssl.keystore.key': oneLine(key),
     'ssl.keystore.certificate.chain': oneLine(cert),
+    // Without the prefix, a listener with SASL ignores it.
+    'listener.name.sasl_ssl.ssl.client.auth': 'required',
     'ssl.truststore.type': 'PEM',
     'ssl.truststore.certificates': oneLine(cert),
   }

@@ -49,8 +49,8 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
     ...(own && { own: await ownDelivery(own) }),
     ...(own?.push?.is === 'devices' && { judgeDevice: judgeOf(own.push.devices) }),
     reconciliation: await Promise.all(reconciliation.map(reconciliationOptions)),
-    intake: intake.map(intakeChannel),
-    deviceLinks: deviceLinks.map(linkChannel),
+    intake: await Promise.all(intake.map(intakeChannel)),
+    deviceLinks: await Promise.all(deviceLinks.map(linkChannel)),
     ...(alerts && { alerts: { ...alerts, to: await alertSenders(alerts, 'platform') } }),
   }
 }

@@ -8,7 +8,7 @@ import { kafkaPublisher } from '../../../subjects/devices/publishers/kafka-publi
 import { restPublisher } from '../../../subjects/devices/publishers/rest-publisher.ts'
 import { type DeviceLinksConfig, defaultName, type PublishConfig } from '../../../subjects/settings/device-channels.ts'
 import { createConsumer, kafkaAddress } from './consumer.ts'
-import { addressOptions } from './services/address.ts'
+import { addressOptions, certificateOptions } from './services/address.ts'
 
 /**
  * @param at the path of the settings: 'operator.publish[0]'
@@ -22,7 +22,8 @@ export async function publishOptions(
   const published = origin ?? (site === undefined ? undefined : new URL(site).host)
   return {
     ...options,
-    publisher: to.is === 'rest' ? await restPublisherOf(to, `${at}.to`) : brokerPublisher(to, options.brand),
+    publisher:
+      to.is === 'rest' ? await restPublisherOf(to, `${at}.to`) : await brokerPublisher(to, options.brand, `${at}.to`),
     ...(providers && { providers: providers.includes('all') ? 'all' : providers }),
     ...(published !== undefined && { origin: published }),
   }
@@ -35,21 +36,29 @@ async function restPublisherOf(to: Target<'rest'>, at: string): Promise<DevicePu
   return restPublisher({ url, apiKey, connections, ...(await addressOptions(to, at)) })
 }
 
-export function brokerPublisher(
+export async function brokerPublisher(
   to: Target<'amqp' | 'kafka'>,
   brand: string,
+  at: string,
   headers?: Readonly<Record<string, string>>,
-): DevicePublisher {
-  if (to.is === 'kafka') return kafkaPublisher({ ...kafkaAddress(to), topic: to.topic ?? defaultName(brand) })
+): Promise<DevicePublisher> {
+  const certificates = await certificateOptions(to, at)
+  if (to.is === 'kafka')
+    return kafkaPublisher({ ...kafkaAddress(to), ...certificates, topic: to.topic ?? defaultName(brand) })
   return amqpPublisher({
     url: to.url,
+    ...certificates,
     ...(to.exchange !== undefined && { exchange: to.exchange }),
     routingKey: to.routingKey ?? defaultName(brand),
     ...(headers && { headers }),
   })
 }
 
-export function linkChannel({ from, brand, origins = [] }: DeviceLinksConfig): LinkSource {
+export async function linkChannel(
+  { from, brand, origins = [] }: DeviceLinksConfig,
+  index: number,
+): Promise<LinkSource> {
   const byOrigin = Object.fromEntries(origins.map(({ origin, brand }) => [origin, brand]))
-  return { consumer: createConsumer(from, defaultName(brand)), brands: brand ?? byOrigin }
+  const consumer = await createConsumer(from, defaultName(brand), `platform.device_links[${index}].from`)
+  return { consumer, brands: brand ?? byOrigin }
 }

@@ -2,9 +2,9 @@ import { defaultIntakeName, type IntakeConfig } from '../../../subjects/settings
 import type { IntakeSource } from '../../platform/options.ts'
 import { createConsumer } from './consumer.ts'
 
-export function intakeChannel({ from, channel, brands }: IntakeConfig): IntakeSource {
+export async function intakeChannel({ from, channel, brands }: IntakeConfig, index: number): Promise<IntakeSource> {
   return {
-    consumer: createConsumer(from, defaultIntakeName(channel)),
+    consumer: await createConsumer(from, defaultIntakeName(channel), `platform.intake[${index}].from`),
     ...(channel && { channel }),
     ...(brands && { brands }),
   }

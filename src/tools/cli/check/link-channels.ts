@@ -7,7 +7,7 @@ import { brokerPublisher } from '../../../sides/config/compose/device-channels.t
 import type { LinkChannel } from '../../checker/facts.ts'
 
 type Address = Parameters<typeof brokerPublisher>[0]
-type Publisher = ReturnType<typeof brokerPublisher>
+type Publisher = Awaited<ReturnType<typeof brokerPublisher>>
 
 const withinMs = 30_000
 const names = { amqp: 'RabbitMQ', kafka: 'Kafka' } as const
@@ -15,11 +15,11 @@ const names = { amqp: 'RabbitMQ', kafka: 'Kafka' } as const
 /** The header of a message-queue broker that a platform ignores. */
 export const contraryHeader = { type: deviceMessageType.unlink }
 
-export const linkChannelOf = (to: Address, brand: string): LinkChannel =>
+export const linkChannelOf = async (to: Address, brand: string, at: string): Promise<LinkChannel> =>
   publishingTo(
     names[to.is],
-    brokerPublisher(to, brand),
-    to.is === 'amqp' ? brokerPublisher(to, brand, contraryHeader) : undefined,
+    await brokerPublisher(to, brand, at),
+    to.is === 'amqp' ? await brokerPublisher(to, brand, at, contraryHeader) : undefined,
   )
 
 /**

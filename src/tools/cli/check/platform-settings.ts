@@ -58,7 +58,7 @@ export async function factsOf(
         ),
     }),
     ...(platform && { platform }),
-    ...(links && { links: links.map((to) => linkChannelOf(to, brand)) }),
+    ...(links && { links: await Promise.all(links.map((to, i) => linkChannelOf(to, brand, `links[${i}]`))) }),
     ...(devicesCommand !== undefined && {
       devices: (userId) => runShell('devices', devicesCommand, { USER_ID: userId }),
     }),

@@ -1,8 +1,14 @@
 // Converts the settings beside an address to options, and reads the files that they name.
 
 import { createSecureContext } from 'node:tls'
+import type { BrokerCertificates } from '../../../../base/brokers/certificates.ts'
 import type { AddressOptions, ConnectionOptions } from '../../../../base/http-client/caller.ts'
-import { type AddressSettings, authOptions, type ConnectionSettings } from '../../../../subjects/settings/address.ts'
+import {
+  type AddressSettings,
+  authOptions,
+  type CertificateSettings,
+  type ConnectionSettings,
+} from '../../../../subjects/settings/address.ts'
 import { readCa, readText, refuse } from './files.ts'
 
 /** @param at the path of the settings: 'platform.lanes[0].to' */
@@ -11,18 +17,23 @@ export async function addressOptions(settings: AddressSettings, at: string): Pro
   return { ...(await connectionOptions(settings, at)), ...(auth && { auth: authOptions(auth) }) }
 }
 
-/** @throws ConfigError that names the setting, if a file cannot be read or the key is not that of the certificate */
 export async function connectionOptions(settings: ConnectionSettings, at: string): Promise<ConnectionOptions> {
-  const { proxy, clientCertificate: certificateFile, clientKey: keyFile } = settings
+  const { proxy } = settings
+  return { ...(proxy !== undefined && { proxy }), ...(await certificateOptions(settings, at)) }
+}
+
+/** @throws ConfigError that names the setting, if a file cannot be read or the key is not that of the certificate */
+export async function certificateOptions(settings: CertificateSettings, at: string): Promise<BrokerCertificates> {
+  const { clientCertificate: certificateFile, clientKey: keyFile } = settings
   const ca = await readCa(settings.ca, `${at}.ca`)
-  const shared = { ...(proxy !== undefined && { proxy }), ...(ca !== undefined && { ca }) }
+  const shared = ca === undefined ? {} : { ca }
   if (certificateFile === undefined && keyFile === undefined) return shared
   if (certificateFile === undefined || keyFile === undefined) {
     const [missing, present] =
       keyFile === undefined ? ['client_key', 'client_certificate'] : ['client_certificate', 'client_key']
     return refuse(`${at}.${missing}`, `missing, although ${present} is set`, 'set both, each to the path of a PEM file')
   }
-  const clientCertificate = await readCa(certificateFile, `${at}.client_certificate`)
+  const clientCertificate = (await readCa(certificateFile, `${at}.client_certificate`)) as string
   const clientKey = await readText(keyFile, `${at}.client_key`, 'write the path of a PEM file with the key')
   try {
     createSecureContext({ cert: clientCertificate, key: clientKey })
