@@ -1,7 +1,7 @@
 import { after } from 'node:test'
 import { type Browser, chromium as engine } from 'playwright-core'
 import { chromium, withoutChromium } from '../support/services/chromium.ts'
-import { widgetSuite } from './widget-suite.ts'
+import { accessibilitySuite, type BrowserFixture, widgetSuite } from './widget-suite.ts'
 
 const skip = await withoutChromium()
 const browser = skip
@@ -12,7 +12,7 @@ const browser = skip
     })
 after(() => browser?.close())
 
-widgetSuite({
+const fixture: BrowserFixture = {
   name: 'Chromium',
   skip,
   async open(t) {
@@ -30,4 +30,7 @@ widgetSuite({
       },
     }
   },
-})
+}
+
+widgetSuite(fixture)
+accessibilitySuite(fixture)

@@ -28,8 +28,11 @@ const widget = `document.querySelector('bellwire-inbox')`
 const root = `${widget}.shadowRoot`
 const patient = { withinMs: 30_000 }
 
-export function widgetSuite({ name, skip, open }: BrowserFixture): void {
-  const suite = (title: string, run: (t: TestContext, site: InboxSite, newPage: OpenPage) => Promise<void>): void => {
+type Suite = (title: string, run: (t: TestContext, site: InboxSite, newPage: OpenPage) => Promise<void>) => void
+
+const suiteOf =
+  ({ name, skip, open }: BrowserFixture): Suite =>
+  (title, run) => {
     test(`${name}: ${title}`, { skip, timeout: 120_000 }, async (t) => {
       const site = await startInboxSite(t)
       const browser = await open(t)
@@ -40,6 +43,10 @@ export function widgetSuite({ name, skip, open }: BrowserFixture): void {
       })
     })
   }
+
+export function widgetSuite(fixture: BrowserFixture): void {
+  const { name, skip, open } = fixture
+  const suite = suiteOf(fixture)
 
   suite('a notification arrives, is read and its link clicked, and the operator stores both', async (_, site, newPage) => {
     const page = await newPage()
@@ -255,8 +262,11 @@ export function widgetSuite({ name, skip, open }: BrowserFixture): void {
     assert.equal(panel, Math.max(bell, 8))
     assert.match(await page.evaluate(`${root}.querySelector('.time').textContent`), /الآن|دقيقة/)
   })
+}
 
-  suite('axe finds nothing in any state, light and dark', async (_, site, newPage) => {
+/** axe judges elements, names and colours, which are the same in every browser. One browser runs it. */
+export function accessibilitySuite(fixture: BrowserFixture): void {
+  suiteOf(fixture)('axe finds nothing in any state, light and dark', async (_, site, newPage) => {
     for (const scheme of ['light', 'dark']) {
       const closed = await newPage(`user=${excludedUser}&view=list&scheme=${scheme}`)
       await eventually(closed, `${root}.querySelector('[part=closed]') !== null`, 'the inbox is closed')
