@@ -82,9 +82,8 @@ async function measure(store: Store, { small, print }: ProofOptions, signal: Abo
   try {
     const cookie = await signIn(url)
     const figures: Record<string, number> = { messages: size, viewers }
-    const slowest = await measurePages(url, cookie, { size, rounds: small ? 3 : 40, print })
+    const slowest = await measurePages(url, cookie, { size, rounds: small ? 3 : 100, print })
     figures.slowest_page_p95_ms = slowest
-    if (!small) assert.ok(slowest <= bounds.pageMs, `the slowest page: p95 ${slowest} ms`)
 
     const seconds = small ? 2 : 20
     const cost = async (count: number) => {
@@ -120,7 +119,11 @@ async function measure(store: Store, { small, print }: ProofOptions, signal: Abo
       rates.push(alone / viewed)
     }
     figures.send_rate_with_viewers = rounded(quantile(rates, 0.5))
-    if (!small) assert.ok(quantile(rates, 0.5) >= bounds.sendRate, `the send rate with viewers: ${rates.join(', ')}`)
+    print(JSON.stringify(figures))
+    if (!small) {
+      assert.ok(slowest <= bounds.pageMs, `the slowest page: p95 ${slowest} ms`)
+      assert.ok(quantile(rates, 0.5) >= bounds.sendRate, `the send rate with viewers: ${rates.join(', ')}`)
+    }
     return figures
   } finally {
     await close(0)
@@ -208,11 +211,12 @@ async function measurePages(
   const p95s: number[] = []
   for (const [name, path] of Object.entries(pages(size))) {
     const times: number[] = []
-    for (let round = 0; round < rounds; round++) {
+    // The first look reads from the disk.
+    for (let round = -1; round < rounds; round++) {
       const began = performance.now()
       const response = await fetch(`${url}/console${path}`, { headers: { cookie } })
       const text = await response.text()
-      times.push(performance.now() - began)
+      if (round >= 0) times.push(performance.now() - began)
       assert.equal(response.status, 200, `${name}: ${text}`)
       assert.ok(!response.redirected, `${name} was not shown`)
     }

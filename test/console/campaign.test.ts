@@ -33,7 +33,7 @@ test('the audit trail shows who acted, on what, and why, as text', async (t) => 
   await get(`${url}/admin/devices?brand=1&user_id=mara`, anna.key)
   const browser = await signedIn(url, adminKey.key)
   const { text, html } = await browser.look('/console/audit?by=anna')
-  assert.match(text, /anna devices\.list 1 mara – .*anna lanes\.pause 1\/push – – <img src=x/)
+  assert.match(text, /anna 127\.0\.0\.1 devices\.list 1 mara – .*anna 127\.0\.0\.1 lanes\.pause 1\/push – – <img src=x/)
   assert.doesNotMatch(html, /<img|\u202e/)
   assert.doesNotMatch((await browser.look('/console/audit?by=anna&act=lanes.pause')).text, /devices\.list/)
   const refused = await (await signedIn(url, anna.key)).look('/console/audit')

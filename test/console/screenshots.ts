@@ -1,40 +1,77 @@
 // Draws the pictures of docs/console.md: each page, light, dark and narrow. Run it with `npm run screenshots`. It is no test of the
 // suite, because the fonts of machines differ.
 
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Browser, chromium as engine } from 'playwright-core'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { emit } from '../../src/base/runtime/events.ts'
+import { readConfig } from '../../src/sides/config/load.ts'
+import { createConfiguration } from '../../src/tools/cli/reload.ts'
+import { importLines, runReconciliation } from '../reconcile/platform.ts'
+import { listOf, startListOperator } from '../support/list-operator.ts'
 import { chromium } from '../support/services/chromium.ts'
+import { adminKey, post, startPlatform, temporary } from '../support/sides.ts'
 import { anna, sidesAtWork } from './at-work.ts'
+import { sendingPlatform } from './sending.ts'
 
-const images = join(import.meta.dirname, '../../docs/images')
+const pictures = process.env.PICTURES ?? join(import.meta.dirname, '../../docs/images')
 const minuteMs = 60_000
 const dayMinutes = 1_440
 
-const shots = [
+/** The platforms of the pictures: with lanes in each state, with push services of its own, with lists that differ, with a configuration. */
+type World = 'work' | 'sending' | 'lists' | 'settings'
+
+const shots: readonly Shot[] = [
   { name: 'overview', path: '' },
   { name: 'overview-dark', path: '', scheme: 'dark' },
   { name: 'overview-narrow', path: '', width: 400 },
+  { name: 'overview-rtl', path: '', direction: 'rtl' },
+  { name: 'lanes', path: '/lanes' },
   { name: 'lane', path: '/lane?name=2/push' },
+  { name: 'lane-dark', path: '/lane?name=2/push', scheme: 'dark' },
   { name: 'messages', path: '/messages?find=1001' },
+  { name: 'messages-empty', path: '/messages?find=nobody' },
   { name: 'message', path: '/message?seq=1' },
+  { name: 'message-narrow', path: '/message?seq=1', width: 400 },
+  { name: 'message-rtl', path: '/message?seq=1', direction: 'rtl' },
   { name: 'failed', path: '/failed' },
+  { name: 'failed-narrow', path: '/failed', width: 400 },
   { name: 'replay', path: '/failed/replay?reason=rejected' },
-] as const satisfies readonly Shot[]
+  { name: 'error', path: '/message?seq=99999' },
+  { name: 'push', path: '/push', world: 'sending' },
+  { name: 'devices', path: '/devices?brand=1&user=1002', world: 'sending' },
+  { name: 'person', path: '/person?brand=1&user=mara', world: 'sending' },
+  { name: 'erase', path: '/person/erase?brand=1&user=mara', world: 'sending' },
+  { name: 'conversions', path: '/conversions', world: 'sending' },
+  { name: 'audit', path: '/audit', world: 'sending' },
+  { name: 'reconciliation', path: '/reconciliation', world: 'lists' },
+  { name: 'reconciliation-empty', path: '/reconciliation' },
+  { name: 'settings', path: '/settings?only=written', world: 'settings' },
+  { name: 'sign-in', path: '/sign-in' },
+]
 
 interface Shot {
   readonly name: string
   readonly path: string
   readonly scheme?: 'dark'
   readonly width?: number
+  readonly direction?: 'rtl'
+  /** Default: work. */
+  readonly world?: World
 }
 
 test('the pictures of the console are drawn', async (t) => {
   const passDay = recordMinutes(t)
-  const { platform } = await sidesAtWork(t, { plain: true })
+  // One after the other: the overview shows the alerts of the whole process.
+  const starts: Readonly<Record<World, () => Promise<string>>> = {
+    work: async () => (await sidesAtWork(t, { plain: true })).platform,
+    sending: () => startSending(t),
+    lists: () => startWithLists(t),
+    settings: () => startWithSettings(t),
+  }
+  const urls = new Map<World, string>([['work', await starts.work()]])
   await passDay()
   emit('provider.alert', {
     provider: 'fcm',
@@ -43,9 +80,63 @@ test('the pictures of the console are drawn', async (t) => {
   })
   const browser = await engine.launch({ executablePath: await chromium(), args: ['--no-sandbox', '--disable-gpu'] })
   t.after(() => browser.close())
-  await mkdir(images, { recursive: true })
-  for (const shot of shots) await draw(browser, platform, shot)
+  await mkdir(pictures, { recursive: true })
+  for (const shot of shots) {
+    const { world = 'work' } = shot
+    if (!urls.has(world)) urls.set(world, await starts[world]())
+    await draw(browser, urls.get(world) as string, shot)
+  }
 })
+
+async function startSending(t: TestContext): Promise<string> {
+  const { url } = await sendingPlatform(t, { plain: true })
+  await importLines(url, '1', [{ user_id: 'mara', blocked: false, consent_push_notification: true }])
+  await post(
+    `${url}/admin/lanes/pause`,
+    { lane: '1/push', activity: '7', reason: 'the price in the text is wrong' },
+    anna.key,
+  )
+  await post(`${url}/admin/lanes/resume`, { lane: '1/push', activity: '7', reason: 'corrected' }, anna.key)
+  return url
+}
+
+async function startWithLists(t: TestContext): Promise<string> {
+  const operator = await startListOperator(t, (response) => void response.end(listOf(['mara', 'tom', 'vera'])))
+  const { url } = await startPlatform(t, {
+    lanes: [],
+    reconciliation: [
+      { brand: '1', url: operator.url, apiKey: 'the-key-of-brand-1', fields: ['blocked', 'excluded'] },
+    ] as never,
+  })
+  await importLines(url, '1', [
+    { user_id: 'mara', blocked: false },
+    { user_id: 'free', blocked: true },
+  ])
+  await runReconciliation(url, '1', 'blocked')
+  await runReconciliation(url, '1', 'excluded')
+  return url
+}
+
+async function startWithSettings(t: TestContext): Promise<string> {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, configurationOfPictures)
+  const read = () => readConfig(file, { BELLWIRE_PLATFORM_PORT: '7002' })
+  const configuration = createConfiguration({ side: 'platform', started: await read(), read, apply: () => {} })
+  await writeFile(file, `${configurationOfPictures}  keep_audit: 1825d\n`)
+  await configuration.reload()
+  const { url } = await startPlatform(t, { lanes: [], configuration })
+  return url
+}
+
+const configurationOfPictures = `platform:
+  store: postgres://bellwire:a-password@127.0.0.1/platform
+  admin: {port: 7102}
+  keys:
+    - {name: crm, key: the-key-of-the-crm-0001, scopes: [enqueue, counts], brands: [1]}
+    - {name: on call, key: the-key-of-who-is-on-call, scopes: [counts, read, decide, audit, reload]}
+  lanes:
+    - {brand: 1, channel: push, mode: batch, per_second: 200, to: {provider: operator-api, url: "http://127.0.0.1:7001", api_key: the-key-of-brand-1}}
+`
 
 /** @returns a function that lets a day pass for the curves, with its messages */
 function recordMinutes(t: TestContext): () => Promise<void> {
@@ -75,7 +166,11 @@ function recordMinutes(t: TestContext): () => Promise<void> {
   }
 }
 
-async function draw(browser: Browser, url: string, { name, path, scheme, width = 1_200 }: Shot): Promise<void> {
+async function draw(
+  browser: Browser,
+  url: string,
+  { name, path, scheme, direction, width = 1_200 }: Shot,
+): Promise<void> {
   const context = await browser.newContext({
     viewport: { width, height: 860 },
     colorScheme: scheme ?? 'light',
@@ -84,11 +179,15 @@ async function draw(browser: Browser, url: string, { name, path, scheme, width =
   })
   const page = await context.newPage()
   await page.goto(`${url}/console`)
-  await page.fill('#key', anna.key)
-  await page.keyboard.press('Enter')
-  await page.waitForSelector('nav')
+  if (path !== '/sign-in') {
+    await page.fill('#key', adminKey.key)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('nav')
+  }
   await page.goto(`${url}/console${path}`)
+  if (direction) await page.evaluate(`document.documentElement.dir = '${direction}'`)
   if (path === '') await page.waitForSelector('.u-wrap')
-  await page.screenshot({ path: join(images, `console-${name}.png`), animations: 'disabled', fullPage: width < 600 })
+  const file = join(pictures, `console-${name}.png`)
+  await page.screenshot({ path: file, animations: 'disabled', fullPage: width < 600 })
   await context.close()
 }

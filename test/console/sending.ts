@@ -11,17 +11,21 @@ import { consoleKeys, hostile } from './at-work.ts'
 const links = { name: 'links', key: 'the-key-of-links-of-brand-1', scopes: ['devices'], brands: ['1'] } as const
 
 /** Users of dead devices: d0 to d3. The removals stop after two. The user `mara` has a device of each kind. */
-export async function sendingPlatform(t: TestContext): Promise<{ readonly url: string }> {
+export async function sendingPlatform(t: TestContext, { plain = false } = {}): Promise<{ readonly url: string }> {
   const android = witnessService('fcm_token', ({ device }) => (device.userId.startsWith('d') ? gone : accepted), {
     name: 'fcm',
   })
-  const ios = witnessService('apns', () => ({ ...wrongKey, error: `not authorized ${hostile}` }), { name: 'apns' })
+  const ios = witnessService(
+    'apns',
+    () => ({ ...wrongKey, error: plain ? 'InvalidProviderToken' : `not authorized ${hostile}` }),
+    { name: 'apns' },
+  )
   const huawei = {
     ...witnessService('http:hms', ({ device }) =>
       device.app === 'new' ? { ...away, concerns: 'counterpart', retryAfterMs: 3_600_000 } : accepted,
     ),
     name: 'huawei',
-    counterpartOf: ({ app }: Device) => `${app} ${hostile}`,
+    counterpartOf: ({ app }: Device) => (plain ? `app ${app}` : `${app} ${hostile}`),
   }
   const { url } = await startPlatform(t, {
     keys: [...consoleKeys, links] as never,

@@ -44,16 +44,19 @@ test('the page of the settings names the source of each, hides secrets, and show
   assert.doesNotMatch(text, /hidden-password|the-key-of-the-platform-1/)
   assert.doesNotMatch((await browser.look('/console/settings?only=written')).text, / default /)
 
-  await writeFile(file, written('debug', '  keep_audit: 800d\n'))
+  await writeFile(file, written('debug', '  connections: 500\n  trusted_proxies: [10.0.0.0/8, 10.1.0.1]\n'))
   const asked = await browser.look('/console/settings/reload')
   assert.match(asked.text, /A configuration that is not valid changes nothing/)
   const done = await browser.send('/console/settings/reload', { reason: 'to find the fault' })
   assert.match(
     done.text,
-    /The configuration was applied\..*Applied: log\.level.*Waiting for a restart: operator\.keep_audit/,
+    /The configuration was applied\..*Applied: log\.level.*Waiting for a restart: operator\.connections/,
   )
   assert.equal(await row('log.level'), 'log.level debug bellwire.yaml:1')
-  assert.match(done.text, /operator\.keep_audit .*after a restart 800d/)
+  assert.match(
+    done.text,
+    /operator\.connections 20000 after a restart 500 .*operator\.trusted_proxies none after a restart 10\.0\.0\.0\/8, 10\.1\.0\.1/,
+  )
   assert.equal((await get(`${url}/admin/audit?act=reload`)).body.entries[0].reason, 'to find the fault')
 
   await writeFile(file, written('loud'))

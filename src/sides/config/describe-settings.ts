@@ -19,10 +19,11 @@ export function describeSettings({ config, raw }: ReadConfig, side: 'operator' |
 
 function valuesIn(value: unknown, setting: string): readonly Pick<ShownSetting, 'setting' | 'value'>[] {
   if (value === undefined) return []
-  if (Array.isArray(value) && value.length > 0) return value.flatMap((item, i) => valuesIn(item, `${setting}[${i}]`))
+  if (Array.isArray(value) && value.some((item) => typeof item === 'object'))
+    return value.flatMap((item, i) => valuesIn(item, `${setting}[${i}]`))
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return Object.entries(value).flatMap(([name, inner]) =>
       valuesIn(inner, setting === '' ? name : `${setting}.${name}`),
     )
-  return [{ setting, value: Array.isArray(value) ? 'none' : String(value) }]
+  return [{ setting, value: Array.isArray(value) ? value.join(', ') || 'none' : String(value) }]
 }

@@ -1,6 +1,7 @@
 // The other side's /admin, for its steps of a message. It is called with a key of its own, which no browser gets.
 
 import { HttpError } from '../../base/http/http-error.ts'
+import { clock } from '../../base/runtime/clock.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { apiKeyHeaders } from '../../contract/endpoints.ts'
 import { type AnyRequest, writeRequest } from '../admin/calls.ts'
@@ -18,7 +19,7 @@ export const createOtherSide = ({ url, apiKey }: { readonly url: string; readonl
         method,
         headers: { ...headers, ...apiKeyHeaders(apiKey) },
         redirect: 'error',
-        signal: AbortSignal.timeout(withinMs),
+        signal: clock.timeout(withinMs),
         ...(body !== undefined && { body: body as string }),
       })
       const answer = (await response.json()) as { readonly error?: string }

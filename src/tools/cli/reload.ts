@@ -88,17 +88,20 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
   }
   return {
     describe() {
-      const restart = new Set(pendingChanges(current))
+      const pending = pendingChanges(current)
+      // A list of values is one row.
+      const waits = ({ setting }: ShownSetting) =>
+        pending.some((path) => path === setting || path.startsWith(`${setting}[`))
       const next = new Map(describeSettings(current, side).map((each) => [each.setting, each]))
       const isApplied = ({ setting }: ShownSetting) => !needsRestart(setting)
       const running = describeSettings(started, side).filter((each) => !isApplied(each))
       const known = new Set(running.map(({ setting }) => setting))
       const settings = [
         ...running.map((each) =>
-          restart.has(each.setting) ? { ...each, after_restart: next.get(each.setting)?.value ?? unset } : each,
+          waits(each) ? { ...each, after_restart: next.get(each.setting)?.value ?? unset } : each,
         ),
         ...[...next.values()]
-          .filter((each) => isApplied(each) || (restart.has(each.setting) && !known.has(each.setting)))
+          .filter((each) => isApplied(each) || (waits(each) && !known.has(each.setting)))
           .map((each) => (isApplied(each) ? each : { ...each, value: unset, after_restart: each.value })),
       ]
       return { settings, ...(latest && { reload: latest }) }

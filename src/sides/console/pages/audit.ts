@@ -40,11 +40,11 @@ function entryTable(entries: readonly Entry[]): Html {
   const rows = entries.map((entry) => {
     const { at, by, act, address, brand, user, user_digest: digest, lane, count, reason } = entry
     const person = user ?? (digest === undefined ? '–' : `erased (${digest.slice(0, 8)}…)`)
-    return html`<tr><td>!${moment(at)}</td><th scope="row"><bdi>${by === '' ? 'unknown key' : by}</bdi></th><td>${act}</td><td>${lane ?? brand ?? '–'}</td><td><bdi>${person}</bdi></td><td class="number">${count === undefined ? '–' : number(count)}</td><td class="wide">!${reason === undefined ? '' : html`<strong>${reason}</strong> `}!${detailsOf(entry)}</td><td>${address ?? ''}</td></tr>`
+    return html`<tr><td>!${moment(at)}</td><th scope="row"><bdi>${by === '' ? 'unknown key' : by}</bdi><br><span class="muted">${address ?? ''}</span></th><td>${act}</td><td>${lane ?? brand ?? '–'}</td><td><bdi>${person}</bdi></td><td class="number">${count === undefined ? '–' : number(count)}</td><td class="wide">!${reason === undefined ? '' : html`<strong>${reason}</strong> `}!${detailsOf(entry)}</td></tr>`
   })
   return table(
     'Entries of the audit trail',
-    ['Time', 'By', 'Act', 'Lane or brand', 'User', '#Count', 'Why and what', 'Address'],
+    ['Time', 'By', 'Act', 'Lane or brand', 'User', '#Count', 'Why and what'],
     rows,
   )
 }

@@ -34,7 +34,7 @@ function reloadOf({ at, applied = [], restart = [], error }: NonNullable<State['
   if (error !== undefined)
     return html`<p class="note bad">The latest reload !${moment(at)} changed nothing.</p><pre tabindex="0" role="region" aria-label="Why nothing was changed">${error}</pre>`
   const names = (all: readonly string[]): Html => html`!${all.map((each) => html` <code>${each}</code>`)}`
-  return html`<p class="note">Latest reload !${moment(at)}. !${applied.length === 0 ? 'Nothing was applied.' : html`Applied:!${names(applied)}.`} !${restart.length === 0 ? '' : html`Waiting for a restart:!${names(restart)}.`}</p>`
+  return html`<p class="lead">Latest reload !${moment(at)}. !${applied.length === 0 ? 'Nothing was applied.' : html`Applied:!${names(applied)}.`} !${restart.length === 0 ? '' : html`Waiting for a restart:!${names(restart)}.`}</p>`
 }
 
 function settingTable(label: string, settings: readonly Setting[]): Html {
@@ -51,7 +51,7 @@ const reloadAct: Act = {
   title: 'Reload',
   async ask(visit: Visit) {
     return {
-      effect: html`This process reads its configuration again, with the files of its variables. The keys and the log level apply at once; the page names the settings that need a restart. A configuration that is not valid changes nothing.`,
+      effect: html`This process reads its configuration again, with the files of its variables. The changes apply at once, but for the addresses and the store: the page names the settings that wait for a restart. A configuration that is not valid changes nothing.`,
       fields: reasonField(visit, this.needs),
       back: visit.link('/settings'),
     }
