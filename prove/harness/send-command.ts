@@ -15,15 +15,21 @@ export interface SendResult {
 export const sendFile = (file: string, platform: string, channel = 'push'): Promise<SendResult> =>
   runCommand(['send', '--file', file, '--url', platform, '--channel', channel, '--json'])
 
-/** Runs a command in a separate process, with the key of /admin. */
-export async function runCommand(args: readonly string[]): Promise<SendResult> {
+/** Runs a command in a separate process, with the key of /admin. @param onOutput called with all output so far */
+export async function runCommand(
+  args: readonly string[],
+  onOutput: (output: string) => void = () => {},
+): Promise<SendResult> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...importOptions, cli, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, BELLWIRE_KEY: adminKey },
   })
   let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk))
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk
+      onOutput(output)
+    })
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   return { code, output }
 }

@@ -24,6 +24,8 @@ export interface Started {
   line(pattern: RegExp): Promise<string>
   /** The standard output so far. */
   out(): string
+  /** The standard error so far. */
+  err(): string
 }
 
 /** Starts `bellwire …` of this checkout. */
@@ -72,6 +74,7 @@ export function startProgram(
     child,
     ended,
     out: () => out,
+    err: () => err,
     line: (pattern) =>
       new Promise((resolve, reject) => {
         const watch = (): void => {

@@ -8,9 +8,10 @@ import test from 'node:test'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { other, plantOperator, plantPlatform } from '../people/planted.ts'
-import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
+import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { adminKey, element, get, keys, post, startOperator, startPlatform, temporary } from '../support/sides.ts'
-import { run } from './bellwire.ts'
+import { until } from '../support/wait.ts'
+import { run, start } from './bellwire.ts'
 
 const skip = await withoutPostgres()
 const strange = 'tab\t, line\n, return\r, \\N, \\\\t, \v\f\b, "quote", é, 🔔, end\\'
@@ -86,8 +87,17 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
   const folder = await temporary(t)
   const store = `sqlite:${join(folder, 'platform.db')}`
   const planted = await plantPlatform(t, store)
-  const before = (await get(`${planted.url}/admin/summary`)).body
-  await planted.stop()
+  const env = { BELLWIRE_KEY: adminKey.key }
+  const backup = join(folder, 'backup')
+  const made = await run(t, ['backup', 'platform', '--out', backup, '--url', planted.url], env)
+  assert.equal(made.code, 0, made.err)
+  // New, changed and deleted rows after the backup.
+  await planted.enqueue([1, 4, 5].map((id) => element({ id, user_id: 'third' }, { title: strange })))
+  await post(`${planted.url}/admin/attributes/1/${other.userId}`, { excluded: false }, adminKey.key)
+  await post(`${planted.url}/admin/failed/replay`, { all: true, reason: 'x' }, adminKey.key)
+  await until(async () => (await get(`${planted.url}/admin/summary`)).body.successful === 3, {
+    awaited: 'one more is sent',
+  })
   const config = await configOf(folder)
   const to = await freshSchema()
 
@@ -95,12 +105,23 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
     migrations: [{ name: 'x/1', statements: () => ['create table x (a bigint)'] }],
   })
   await full.close()
-  const refused = await run(t, ['move', 'platform', '--yes', '-c', config, '--to', to])
-  assert.deepEqual([refused.code, /later version/.test(refused.err)], [2, true], refused.err)
+  const move = ['move', 'platform', '--yes', '--json', '-c', config]
+  const refused = await run(t, [...move, '--to', to])
+  assert.deepEqual([refused.code, /is open in another process/.test(refused.err)], [3, true], refused.err)
+  const later = await run(t, [...move, '--to', to, '--backup', backup])
+  assert.deepEqual([later.code, /later version/.test(later.err)], [2, true], later.err)
 
   const empty = await freshSchema()
-  const moved = await run(t, ['move', 'platform', '--yes', '-c', config, '--to', empty])
+  const moving = start(t, [...move, '--to', empty, '--backup', backup])
+  await until(() => moving.err().includes('Stop the platform now'), {
+    awaited: 'the backup is copied',
+    withinMs: 60_000,
+  })
+  const before = (await get(`${planted.url}/admin/summary`)).body
+  await planted.stop()
+  const moved = await moving.ended
   assert.equal(moved.code, 0, moved.err)
+  await assertEqualRows(folder, empty)
   const again = await startPlatform(t, {
     store: empty,
     lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: silent }],
@@ -116,6 +137,24 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
   const { body } = await post(`${again.url}/admin/activities/push`, [element({ id: 999 })], adminKey.key)
   assert.deepEqual(body.seqs, [[seq + 1, seq + 1]])
 })
+
+/** Compares all rows, without the appended and new entries of the audit trail. */
+async function assertEqualRows(folder: string, to: string) {
+  for (const name of ['platform.db', 'platform-crm.db']) {
+    const db = new DatabaseSync(join(folder, name))
+    for (const { name: table } of db.prepare(`select name from sqlite_schema where type = 'table'`).all()) {
+      if (/^(sqlite_sequence|migrations|write_probes|audit)$/.test(String(table))) continue
+      const inFile = db.prepare(`select * from ${table}`).all()
+      const moved = await query(to, `select * from ${table}`)
+      const text = (rows: readonly object[]) =>
+        rows
+          .map((row) => JSON.stringify(Object.values(row).map((value) => (value === null ? null : String(value)))))
+          .sort()
+      assert.deepEqual(text(moved), text(inFile), `${table}`)
+    }
+    db.close()
+  }
+}
 
 const silent = {
   name: 'silent',

@@ -61,7 +61,7 @@ function foldLog(path: string): readonly string[] {
   const db = new DatabaseSync(path)
   try {
     addFunctions(db)
-    db.exec('pragma wal_checkpoint(truncate)')
+    db.exec('pragma journal_mode = delete')
     const [result] = db.prepare('pragma integrity_check(1)').all()
     if (result?.integrity_check !== 'ok') throw new Error(`${path} is damaged: ${result?.integrity_check}`)
     return db

@@ -142,10 +142,6 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     onCommitted: wakers.notifyCommitted,
   })
 
-  function closeFiles(): void {
-    for (const each of [file, log]) if (each !== undefined) closeSync(each)
-  }
-
   function demandOpen(): void {
     if (closed) throw new StoreUnavailable('The database is closed')
   }
@@ -168,8 +164,7 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
         if (held !== holding) return
         held = undefined
         holding.resolve()
-        if (closed) closeFiles()
-        else db.exec(`${checkpointOften}; ${emptyLog}`)
+        if (!closed) db.exec(`${checkpointOften}; ${emptyLog}`)
       },
     }
   }
@@ -224,7 +219,9 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
       for (const lost of owned.values()) lost.abort()
       owned.clear()
       db.close()
-      if (!held) closeFiles()
+      // A backup may be reading the file. It stays open for ever: the file may be open again in this process when the backup ends.
+      if (file !== undefined && !held) closeSync(file)
+      if (log !== undefined && !held) closeSync(log)
     },
   }
 }

@@ -1,12 +1,16 @@
-// `bellwire move`: moves the store of a stopped side from SQLite to PostgreSQL.
+// `bellwire move`: moves the store of a side from SQLite to PostgreSQL.
 
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Argument, Command, Option } from 'commander'
 import type pg from 'pg'
+import { sleep } from '../../base/runtime/sleep.ts'
+import { checkBackup } from '../../base/store/backup-folder.ts'
 import { movedAway } from '../../base/store/migrate.ts'
 import { FilesNotMoved, type MovedTable, moveFiles } from '../../base/store/move-files.ts'
 import { migrateDatabase, openDatabase } from '../../base/store/open-database.ts'
 import { openSqliteFile } from '../../base/store/sqlite.ts'
+import { StoreUnavailable } from '../../base/store/store-unavailable.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import type { Config } from '../../sides/config/table.ts'
 import { appendChain } from '../../subjects/audit/append-chain.ts'
@@ -26,6 +30,7 @@ type SideName = keyof typeof storesOf
 interface MoveOptions {
   readonly config?: string
   readonly to: string
+  readonly backup?: string
   readonly yes?: true
   readonly json?: true
 }
@@ -38,6 +43,7 @@ export function command(): Command {
         .env('BELLWIRE_MOVE_TO')
         .makeOptionMandatory(),
     )
+    .option('--backup <folder>', 'copy this backup first, while the side runs, and then only what has changed')
     .option('--yes', 'do not ask for confirmation')
     .option('--json', 'print one JSON object')
     .addHelpText('after', help)
@@ -48,19 +54,21 @@ export function command(): Command {
 
 const help = `
 Copies every table of the SQLite store into an empty PostgreSQL database: messages with their keys, devices, inbox, Failed Actions, statuses,
-audit trail, erasures. It compares the number and the digest of the rows of each table on both sides, in one transaction: an
-interrupted or failed command has moved nothing. Then the old files are refused at a start, so that nothing is sent from both.
+audit trail, erasures. It compares the number and the digest of the rows of each table on both sides. A command that fails has moved
+nothing. Then the old files are refused at a start, so that nothing is sent from both.
 
-The side must be stopped. ps shows --to to all users of this machine: prefer the variable BELLWIRE_MOVE_TO. Afterwards write the new address
+The side must be stopped; it answers nothing meanwhile. With --backup, a folder of \`bellwire backup\`, the command copies that first while the
+side runs. It then asks you to stop the side, waits until its files are free, and copies what has changed since. ps shows --to to all users of this machine: prefer the variable BELLWIRE_MOVE_TO. Afterwards write the new address
 in \`store\` and start the side.
 
 Exit codes: 0 moved, 1 not moved, 2 wrong usage, 3 a store cannot be reached.
 
 Examples:
   BELLWIRE_MOVE_TO=postgres://… bellwire move platform --config bellwire.yaml
+  bellwire backup platform --out before && BELLWIRE_MOVE_TO=postgres://… bellwire move platform --backup before --yes
 `
 
-async function moveSide(side: SideName, { config: file, to, yes, json }: MoveOptions): Promise<void> {
+async function moveSide(side: SideName, { config: file, to, backup, yes, json }: MoveOptions): Promise<void> {
   const config = await loadConfig(file)
   const stores = await storesOf[side](config)
   const [target] = (await storesOf[side](withStore(config, side, to))) ?? []
@@ -72,18 +80,24 @@ async function moveSide(side: SideName, { config: file, to, yes, json }: MoveOpt
   if (!yes) await confirm(`Move the store of the ${side} to PostgreSQL?`)
 
   const files: DatabaseSync[] = []
-  try {
-    for (const { url, migrations } of stores) {
+  let began = 0
+  async function open(): Promise<readonly DatabaseSync[]> {
+    if (backup !== undefined) await waitForFile(side, urls[0] as string)
+    began = performance.now()
+    for (const { url, migrations } of stores ?? []) {
       await migrateDatabase(url, migrations)
       files.push(openSqliteFile(url.slice('sqlite:'.length)))
     }
-    const began = performance.now()
+    return files
+  }
+  try {
     const moved = await moveFiles({
-      files,
+      open: backup === undefined ? await opened(open) : open,
+      ...(backup !== undefined && { backup: await filesOf(backup, side, stores.length) }),
       to,
       migrations: target.migrations,
       onTable: (each) => !json && each.rows > 0 && console.error(`  ${each.table}: ${number(each.rows)} rows`),
-      also: (client) => appendAudit(client, files.slice(1)),
+      also: (client, [, ...further]) => appendAudit(client, further),
     })
     const rows = moved.reduce((sum, each) => sum + each.rows, 0)
     for (const db of files) db.exec(`insert into migrations (name, at) values ('${movedAway}', ${Date.now()})`)
@@ -95,10 +109,38 @@ async function moveSide(side: SideName, { config: file, to, yes, json }: MoveOpt
     )
   } catch (error) {
     if (error instanceof FilesNotMoved) throw new CliError(exit.failed, `nothing was moved: ${error.message}`)
-    throw storeError(error, side)
+    throw error instanceof CliError ? error : storeError(error, side)
   } finally {
     for (const db of files) db.close()
   }
+}
+
+/** Opens the files now: a running side is refused before anything is copied. */
+async function opened<T>(open: () => Promise<T>): Promise<() => Promise<T>> {
+  const result = await open()
+  return async () => result
+}
+
+/** Waits until the side has stopped. */
+async function waitForFile(side: SideName, url: string): Promise<void> {
+  for (let told = false; ; told = true) {
+    try {
+      openSqliteFile(url.slice('sqlite:'.length)).close()
+      return
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || !/is open in another process/.test(error.message)) throw error
+      if (!told) console.error(`The backup is copied. Stop the ${side} now: the command goes on by itself.`)
+      await sleep(100)
+    }
+  }
+}
+
+async function filesOf(folder: string, side: SideName, count: number): Promise<readonly string[]> {
+  const manifest = await checkBackup(folder).catch((error: Error) => {
+    throw new CliError(exit.usage, error.message)
+  })
+  if (manifest.side !== side) throw new CliError(exit.usage, `${folder} is a backup of the ${manifest.side}`)
+  return ['store.db', 'crm.db'].slice(0, count).map((name) => join(folder, name))
 }
 
 const withStore = (config: Config, side: SideName, store: string): Config => ({
