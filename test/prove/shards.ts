@@ -5,9 +5,9 @@
 export const shards: readonly (readonly string[])[] = [
   ['kills-fleet', 'strangers'],
   ['device-links-kafka', 'intake-kafka'],
-  ['device-links-amqp', 'outage-postgres'],
-  ['kills-devices-fleet', 'outage', 'kills-postgres'],
-  ['kills-devices-postgres', 'neighbours', 'kills', 'kills-devices'],
+  ['device-links-amqp', 'outage-postgres', 'erase-postgres'],
+  ['kills-devices-fleet', 'outage', 'kills-postgres', 'erase'],
+  ['kills-devices-postgres', 'neighbours', 'kills', 'kills-devices', 'restore'],
   ['storm', 'division', 'device-links-rest', 'wrong-credential', 'simulate'],
   [
     'disk-full-postgres',
