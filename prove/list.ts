@@ -12,6 +12,7 @@ import { handOver } from './proofs/hand-over.ts'
 import { http2Fuzz } from './proofs/http2-fuzz.ts'
 import { http2Interop } from './proofs/http2-interop.ts'
 import { intake } from './proofs/intake.ts'
+import { keys } from './proofs/keys.ts'
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
@@ -62,6 +63,7 @@ export const proofs: readonly Proof[] = [
   lookUpsPostgres,
   ...consoleProofs,
   ...permissionProofs,
+  keys,
   reconcileStream,
   reconcileSqlite,
   reconcilePostgres,
