@@ -117,6 +117,7 @@ test('each act at an operator leaves its entry', async (t) => {
     ],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
     ['GET /admin/audit/verify', '', { act: 'audit.verify' }],
+    ['GET /admin/backup', '', { act: 'backup' }],
   ]
   await checkRows(url, rows)
   demandAll(routes, rows, [
@@ -223,7 +224,8 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
     ['GET /admin/audit', '', { act: 'audit.verify' }],
   ]
   await checkRows(url, rows)
-  demandAll(routes, rows, ['GET /admin/permission/check'])
+  // At an operator, above: the same handlers.
+  demandAll(routes, rows, ['GET /admin/backup', 'GET /admin/permission/check'])
   await verify(url)
   const [looked] = (await entriesOf(url)).filter(({ act }) => act === 'audit.list')
   assert.equal(looked.by, 'office', 'who read the audit trail')
