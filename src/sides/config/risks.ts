@@ -52,6 +52,8 @@ function roles({ platform }: Config): (path: string) => string {
   return (path) => {
     if (/^operator\.keys\b|^platform\.(lanes|reconciliation)\b/.test(path)) return 'sending'
     if (/^operator\.publish\b/.test(path)) return 'linking'
+    if (path === 'operator.console.other_side.api_key') return 'platform'
+    if (path === 'platform.console.other_side.api_key') return 'operator.admin_keys.key'
     const [, index] = /^platform\.keys\[(\d+)\]/.exec(path) ?? []
     if (index !== undefined) return platform?.keys[Number(index)]?.scopes.includes('devices') ? 'linking' : 'platform'
     return path.replace(/\[\d+\]|_sha256$/g, '')
