@@ -31,6 +31,17 @@ test("the platform's key must not also be an admin key", async (t) => {
   assert.doesNotMatch(JSON.stringify(problem), /operator-key-/)
 })
 
+test('one file may configure both ends of the look at the other side', async (t) => {
+  const other = (url: string, key: string) => `  console: {other_side: {url: "${url}", api_key: ${key}}}\n`
+  const both = [
+    `${operator}  admin_keys: [{name: look, key: a-key-for-the-operator-01, scopes: [read]}]\n`,
+    other('http://127.0.0.1:7102', 'platform-key-00000000001'),
+    platform,
+    other('http://127.0.0.1:7101', 'a-key-for-the-operator-01'),
+  ]
+  assert.deepEqual(await problemsOf(t, both.join('')), [])
+})
+
 test('an admin key must not also be a publish key, an app secret, a key of the platform or a password', async (t) => {
   const key = 'one-key-for-everything-0000000001'
   const admin = `${operator}  admin_keys: [{name: office, key: ${key}, scopes: [decide]}]\n`
