@@ -60,8 +60,6 @@ const published = [
   'docs/charts/*.svg',
   'docs/integration-profile.schema.json',
   'docs/demo.png',
-  'docs/images/console-*.png',
-  'docs/images/inbox-*.png',
   'examples/activities.ndjson',
   'examples/bellwire.yaml',
   'examples/devices.yaml',
