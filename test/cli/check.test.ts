@@ -62,6 +62,7 @@ test('check: a run that cannot begin exits with 2, and says what to do', async (
   const { check, requests } = await startedOperator(t)
   const cases: [string[], RegExp, NodeJS.ProcessEnv?][] = [
     [['--yes'], /refuses the API key[\s\S]*BELLWIRE_KEY or --key-file/, { BELLWIRE_KEY: 'wrong' }],
+    [['--yes'], /the key has a space or a character outside ASCII/, { BELLWIRE_KEY: 'key …' }],
     [['--yes'], /no API key: give BELLWIRE_KEY or --key-file/, {}],
     [
       ['--yes', '--url', `http://127.0.0.1:${await freePort()}`, '--timeout', '500ms'],

@@ -192,8 +192,9 @@ test('the key can be read from a file, so that ps does not show it', async (t) =
   for (const [name, message] of [
     ['missing', /--key-file cannot be read: ENOENT.*missing/],
     ['empty', /empty is empty: write the key into it/],
+    ['placeholder', /the key has a space or a character outside ASCII/],
   ] as const) {
-    if (name === 'empty') await write(folder, name, '\n')
+    if (name !== 'missing') await write(folder, name, name === 'empty' ? '\n' : '…')
     const { code, err } = await run(t, [...args, '--key-file', join(folder, name)])
     assert.equal(code, 2)
     assert.match(err, message)

@@ -44,6 +44,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm install bellwire': 'installs from the registry; test/package.test.ts installs the package',
   'npm install @opentelemetry': 'installs from the registry; test/cli/traces.test.ts has a collector',
   'npm run bench': 'takes minutes',
+  'BELLWIRE_MOVE_TO=': 'needs a PostgreSQL database; test/cli/move.test.ts moves sides',
   'bellwire platform move-brand': 'needs two PostgreSQL databases; test/platform/stores moves brands',
 }
 

@@ -5,6 +5,7 @@ import test from 'node:test'
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
 import { phraseLanes } from '../../src/tools/cli/lanes/show-lanes.ts'
+import { phraseLate } from '../../src/tools/cli/permission.ts'
 import { fencedSnippets, pages, read, type Snippet } from './blocks.ts'
 
 /** The test of each language. */
@@ -33,6 +34,9 @@ const plainBlocks: Readonly<Record<string, string>> = {
   LANE: 'below',
   createOperator: 'below',
   '✗ batch.status': 'below',
+  'Message     activity.id': 'test/cli/explain.test.ts',
+  'Checked 2 messages': 'below',
+  'AT  ': 'test/cli/audit.test.ts',
 }
 
 const blocks = pages.flatMap((page) => fencedSnippets(page))
@@ -94,4 +98,18 @@ test('the lanes in docs/lanes.md are shown as bellwire lanes shows them', () => 
     { ...lane, name: '1/site', state: 'running' as const, waiting: 0, pauses: [] },
   ]
   assert.equal(`${phraseLanes(lanes)}\n`, plain('LANE'))
+})
+
+test('the messages in docs/people.md are shown as bellwire permission check shows them', () => {
+  const late = {
+    brand: '1',
+    user_id: '1001',
+    ref: '01a21998-4523-7000-b6f8-99c508a6609b',
+    excluded_at: '2026-11-01T10:00:00.000Z',
+    sent_at: '2026-11-26T20:42:19.352Z',
+    certain: true,
+  }
+  const longest = Date.parse(late.sent_at) - Date.parse(late.excluded_at)
+  const answer = { users: 1, messages: 2, certain: 1, unclear: 0, longest_ms: longest, found: [late] }
+  assert.equal(`${phraseLate(answer as never)}\n`, plain('Checked'))
 })

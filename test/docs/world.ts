@@ -26,7 +26,7 @@ export async function openWorld(t: TestContext): Promise<World> {
     .replace('\noperator:\n', '\noperator:\n  status: {polling: true}\n')
     .replace(
       '\n    - name: crm',
-      '\n    - {name: operator, key: example-links-key, scopes: [devices], brands: [1]}\n    - name: crm',
+      '\n    - {name: operator, key: example-links-key, scopes: [devices], brands: [1]}\n    - {name: backup, key: example-backup-key, scopes: [backup]}\n    - name: crm',
     )
     .replace('{provider: recording, file: data/pushed.ndjson}', '{module: ./push.mjs}')
     .replaceAll(/^( *)(to: {provider: operator-api, .*)$/gm, '$1$2\n$1status: {poll: 200ms}')
@@ -116,6 +116,11 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
       }),
     )
     await appendFile(join(shell.folder, 'examples/users.csv'), '1,1004,true,false,true,true,true\n')
+  },
+
+  async 'docs/running.md'(shell) {
+    shell.replaced.set('BELLWIRE_KEY=…', 'BELLWIRE_KEY=example-backup-key')
+    shell.replaced.set('/backups/', `${shell.folder}/`)
   },
 
   async 'docs/start.md'(shell) {

@@ -89,7 +89,8 @@ const readList = (file: string): Promise<Buffer> =>
     throw new CliError(exit.usage, `--exclusions cannot be read: ${error.message}`)
   })
 
-function phraseLate({ users, messages, certain, unclear, longest_ms: longest, found }: LateMessages): string {
+/** Shows the messages that were sent after an exclusion. */
+export function phraseLate({ users, messages, certain, unclear, longest_ms: longest, found }: LateMessages): string {
   const late =
     certain === 0
       ? 'Nobody got a message after the exclusion.'

@@ -88,7 +88,7 @@ export async function runningSide(
 ): Promise<Address> {
   if (url !== undefined && !/^https?:/.test(url))
     throw new CliError(exit.usage, `--${other}url is not an http or https address: ${url}`)
-  const key = options.keyFile === undefined ? options.key : await readKey(options.keyFile)
+  const key = demandKey(options.keyFile === undefined ? options.key : await readKey(options.keyFile))
   const proxy = url === undefined ? undefined : proxyOfUrls()
   if (url !== undefined && key !== undefined) return { url, key, proxy }
   if (side === 'server') {
@@ -116,6 +116,15 @@ export async function readKey(file: string): Promise<string> {
   })
   if (key.trim() === '') throw new CliError(exit.usage, `--key-file ${file} is empty: write the key into it`)
   return key.trim()
+}
+
+/** Returns the key. @throws CliError if it cannot be sent in a header */
+export function demandKey<Key extends string | undefined>(key: Key): Key {
+  if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key
+  throw new CliError(
+    exit.usage,
+    'the key has a space or a character outside ASCII, which no key has: copy it again, without its placeholder or quotes',
+  )
 }
 
 interface Session {

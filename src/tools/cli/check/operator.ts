@@ -8,7 +8,7 @@ import { features } from '../../checker/target.ts'
 import { agrees } from '../confirm.ts'
 import { CliError, exit } from '../exit.ts'
 import { createProgress } from '../progress.ts'
-import { readKey } from '../running-side.ts'
+import { demandKey, readKey } from '../running-side.ts'
 import { askPreparation } from './ask-preparation.ts'
 import { type FactOptions, factsFrom, missingPreparations } from './facts.ts'
 import { type Preparation, preparationTable, readPreparation } from './preparation.ts'
@@ -131,7 +131,7 @@ async function checkOperator(options: CheckOptions): Promise<number> {
 
 async function keyOf({ key, keyFile }: CheckOptions, file: Preparation): Promise<string> {
   const from = keyFile ?? (key === undefined ? file.keyFile : undefined)
-  const found = from === undefined ? key : await readKey(from)
+  const found = demandKey(from === undefined ? key : await readKey(from))
   if (found !== undefined) return found
   throw new CliError(exit.usage, 'no API key: give BELLWIRE_KEY or --key-file, with the key that the operator issued')
 }

@@ -6,6 +6,7 @@ import { CliError, exit } from '../exit.ts'
 import { waitForSignal } from '../interruptible.ts'
 import { brandNumber, wholeNumber } from '../numbers.ts'
 import { toJson } from '../output.ts'
+import { demandKey } from '../running-side.ts'
 import { time } from '../time.ts'
 import { explain, port, shownTimeOfDay } from './common.ts'
 
@@ -73,7 +74,7 @@ async function run(options: Options): Promise<void> {
   const fake = await startFakePlatform({
     host,
     port: at,
-    operator: { url, key },
+    operator: { url, key: demandKey(key) },
     key: linkKey,
     brand,
     mode,
