@@ -10,8 +10,11 @@ import { activity, type Kind, startTarget, type Target } from './strangers/targe
 
 /** The most growth of one process. */
 const maxMemoryBytes = 150 * 1024 * 1024
-/** The most growth of /metrics. New outcomes add a few series; a series for each device or kind would add thousands. */
-const maxMetricsBytes = 4 * 1024
+/**
+ * The most growth of /metrics. The first refusal at a route adds a histogram of 1 KiB, and new outcomes a few series; a series for
+ * each device or kind would add thousands.
+ */
+const maxMetricsBytes = 16 * 1024
 const maxLatencyFactor = 2
 /** A median below this time, in ms, depends only on the scheduler of a busy machine. */
 const minMedian = 5

@@ -22,11 +22,13 @@ export function measureRequests(app: FastifyInstance, side: 'operator' | 'platfo
     done()
   })
   app.addHook('onSend', (request, reply, payload, done) => {
+    const { url: route } = request.routeOptions
     if (hasListeners('request.answered'))
       emit('request.answered', {
         side,
-        method: request.method,
-        route: request.routeOptions.url ?? '',
+        // A stranger may send every method to paths without a route: they share one series.
+        method: route === undefined ? '' : request.method,
+        route: route ?? '',
         status: classes[Math.floor(reply.statusCode / 100)] ?? 'other',
         ms: clock.monotonic() - request.receivedAt,
       })
