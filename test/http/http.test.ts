@@ -97,8 +97,8 @@ test('requests are measured by the pattern of their route, so that callers canno
     'operator GET /messages/:ref 2xx',
     'operator GET /messages/:ref 2xx',
     'operator GET /bug 5xx',
-    'operator GET  4xx',
-    'operator GET  4xx',
+    'operator   4xx',
+    'operator   4xx',
   ])
 })
 
