@@ -72,3 +72,23 @@ test('the page of the settings names the source of each, hides secrets, and show
   assert.equal((await other.look('/console/settings')).status, 403)
   assert.doesNotMatch((await other.look('/console')).html, /console\/settings/)
 })
+
+test('after a side that did not start, the next reload applies the same changes again', async (t) => {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, written('info'))
+  const read = () => readConfig(file, {})
+  const undone: ((error: unknown) => void)[] = []
+  const configuration = createConfiguration({
+    side: 'operator',
+    started: await read(),
+    read,
+    apply: (_config, _how, undo) => void undone.push(undo),
+  })
+  await writeFile(file, written('info', '  keep: 120d\n'))
+  const applied = { applied: ['operator.keep'], restart: [] }
+  assert.deepEqual(await configuration.reload(), applied)
+  undone[0]?.(new Error('the store is away'))
+  assert.equal(configuration.describe().reload?.error, 'the store is away')
+  assert.deepEqual(await configuration.reload(), applied)
+  assert.deepEqual(await configuration.reload(), { applied: [], restart: [] })
+})

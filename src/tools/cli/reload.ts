@@ -24,8 +24,13 @@ export interface ReloadOptions {
    * Applies the settings that can change. Throws before it changes anything.
    *
    * @param how inPlace: only keys and the log have changed
+   * @param undo to be called if the next side does not start and the former one runs again: the next reload applies all changes
    */
-  readonly apply: (config: Config, how: 'inPlace' | 'replaceSide') => void | Promise<void>
+  readonly apply: (
+    config: Config,
+    how: 'inPlace' | 'replaceSide',
+    undo: (error: unknown) => void,
+  ) => void | Promise<void>
 }
 
 /** These change within the running side. */
@@ -64,6 +69,12 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
 
   async function reload(): Promise<Reloaded> {
     const at = clock.now()
+    const former = { current, files }
+    const refuse = (error: unknown): void => {
+      ;({ current, files } = former)
+      latest = { at, error: messageOf(error) }
+      emit('server.reload_refused', { side, error: messageOf(error) })
+    }
     try {
       const next = await read()
       const nextFiles = await digestFiles(next.config)
@@ -73,7 +84,7 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
       const small = paths.every((path) => isOf(inPlace, path)) && !hasNewBrand(current.config, next.config)
       const applied = [...new Set(paths.map((path) => isOf(inPlace, path) ?? path))].slice(0, mostNamed)
       const restart = pendingChanges(next)
-      await apply(withFixed(next.config, started.config, side), small ? 'inPlace' : 'replaceSide')
+      await apply(withFixed(next.config, started.config, side), small ? 'inPlace' : 'replaceSide', refuse)
       current = next
       files = Promise.resolve(nextFiles)
       const result = { applied, restart: restart.slice(0, mostNamed) }
@@ -81,8 +92,7 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
       emit('server.reloaded', { side, ...result })
       return result
     } catch (error) {
-      latest = { at, error: messageOf(error) }
-      emit('server.reload_refused', { side, error: messageOf(error) })
+      refuse(error)
       throw error
     }
   }

@@ -81,25 +81,34 @@ export async function serve(
       side,
       started,
       read: () => readConfig(file),
-      async apply(next, how) {
+      async apply(next, how, undo) {
         await replacing
         if (!running || !replaceable) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
         if (how === 'inPlace') running.replaceKeys(next)
-        else replacing = replaceSide(replaceable, await create(next, configuration), applied)
+        else {
+          const previous = applied
+          replacing = replaceSide(replaceable, await create(next, configuration), async (error) => {
+            undo(error)
+            applied = previous
+            restartLog(previous)
+            const again = await create(previous, configuration)
+            await again.service.start()
+            return again
+          })
+        }
         applied = next
         restartLog(next)
       },
     })
     /** The answer of a reload is sent first: so it is not awaited. */
-    const replaceSide = (replaced: Replaceable, next: CreatedSide, previous: Config): Promise<void> =>
+    const replaceSide = (
+      replaced: Replaceable,
+      next: CreatedSide,
+      startAgain: (error: unknown) => Promise<CreatedSide>,
+    ): Promise<void> =>
       replaced.replace(
         async () => {
-          const started = await startOr(next, async (error) => {
-            emit('server.reload_refused', { side, error: messageOf(error) })
-            const again = await create(previous, configuration)
-            await again.service.start()
-            return again
-          })
+          const started = await startOr(next, startAgain)
           running = started
           return started.service
         },
