@@ -1,4 +1,4 @@
-// The compose file and the Kubernetes manifests: their configurations are valid, what they name exists, and nothing runs with rights
+// The compose file and the Kubernetes manifests: their configurations are valid, their files and variables exist, and nothing runs with rights
 // that it does not need. No container is started.
 
 import assert from 'node:assert/strict'

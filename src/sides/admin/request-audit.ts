@@ -27,7 +27,7 @@ export interface OpenEntry extends RequestAudit {
   close(): Promise<void>
 }
 
-/** What a route says about its entries. */
+/** How a route describes its entries. */
 export interface RecordedRoute {
   /** null: the route leaves no entry. */
   readonly act: string | null

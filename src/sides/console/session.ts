@@ -27,7 +27,7 @@ export interface Sessions {
   /** @returns undefined for a cookie that is unreadable, has expired, or was ended */
   read(cookie: string | undefined): Promise<Session | undefined>
   end(cookie: string | undefined): void
-  /** Encrypts what a browser keeps for a while. @returns the text of a cookie */
+  /** Encrypts a value for a browser. @returns the text of a cookie */
   seal(content: Readonly<Record<string, string>>, seconds: number): Promise<string>
   /** @param required members of the content @returns undefined for a cookie that is unreadable or has expired */
   open<Content>(cookie: string | undefined, required: readonly (keyof Content & string)[]): Promise<Content | undefined>

@@ -46,7 +46,7 @@ type Row = Pick<MessageRow, (typeof columns)[number]>
 /** A chunk may begin this long before its number, because clocks of processes differ. */
 const clockMs = 60_000
 
-/** One statement is about so many chunks (chunks.ts): on SQLite it holds the event loop. */
+/** The chunks that one statement reads (chunks.ts): on SQLite it holds the event loop. */
 const chunksPerStep = { sqlite: 1, postgres: 50 } as const
 
 /** @param most the most entries of each kind in `found` */
