@@ -153,9 +153,10 @@ check(
     await a.waitFor('lane.lost')
     const more = await enqueueItems(queue, 300)
     await waitUntilSettled(queue, more)
-    const all = processesOf(await calls(), [...enqueued, ...more])
-    assert.deepEqual(new Set(all.flat()), new Set([b.pid]))
-    assert.ok(all.every((pids) => pids.length === 1))
+    const handlers = await calls()
+    for (const pids of processesOf(handlers, enqueued)) assert.deepEqual(pids, [b.pid])
+    // The first process joins again, so the lane may be divided to it meanwhile.
+    for (const pids of processesOf(handlers, more)) assert.equal(pids.length, 1)
   },
 )
 
