@@ -1,4 +1,5 @@
-// A message is found by identifier, activity.id and user among ten million messages, and summaries read only counters.
+// A message is found by identifier, activity.id and user among ten million messages, summaries read only counters, messages to
+// excluded users are found, and an audit trail of a million entries is verified.
 
 import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -9,9 +10,12 @@ import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
+import { createChainCheck } from '../../src/subjects/audit/chain.ts'
+import { auditOps, readAudit } from '../../src/subjects/audit/table.ts'
 import { createClaim } from '../../src/subjects/delivery/claim.ts'
 import { countMessages } from '../../src/subjects/delivery/message-counts.ts'
 import { findById, findByRef, findByUser } from '../../src/subjects/delivery/messages.ts'
+import { type Exclusions, findLateMessages } from '../../src/subjects/delivery/permission-check.ts'
 import { settle } from '../../src/subjects/delivery/settle.ts'
 import type { Message } from '../../src/subjects/providers/provider.ts'
 import type { Figures, Proof } from '../harness/proof.ts'
@@ -21,14 +25,26 @@ const batch = 1_000
 /** Each user has ten messages, spread over the whole time. */
 const messagesPerUser = 10
 const maxP95Ms = { identifier: 20, activity: 20, user: 100, counts: 50 } as const
+const sizes = {
+  small: { messages: 20_000, excluded: 100, entries: 2_000 },
+  full: { messages: 10_000_000, excluded: 5_000, entries: 1_000_000 },
+} as const
+const maxAuditSeconds = 10
 
-const lookUps = (engine: string, open: () => Promise<Store>, needs: Pick<Proof, 'needs'> = {}): Proof => ({
+interface Engine {
+  readonly name: string
+  readonly open: () => Promise<Store>
+  readonly maxCheckSeconds: number
+  readonly needs?: Proof['needs']
+}
+
+const lookUps = ({ name: engine, open, maxCheckSeconds, needs = [] }: Engine): Proof => ({
   name: `look-ups-${engine.toLowerCase()}`,
-  claims: `among 10,000,000 messages on ${engine}, a message is found by identifier or activity.id in 20 ms, by user in 100 ms (p95)`,
-  ...needs,
+  claims: `among 10,000,000 messages on ${engine}, a message is found by identifier or activity.id in 20 ms, by user in 100 ms (p95), the messages to 5,000 excluded users in ${maxCheckSeconds} s, and 1,000,000 audit entries are verified in ${maxAuditSeconds} s`,
+  needs,
   boundSeconds: { small: 120, full: 3_600 },
   async run({ small, print }, signal) {
-    const size = small ? 20_000 : 10_000_000
+    const { messages: size, excluded, entries } = sizes[small ? 'small' : 'full']
     const store = await open()
     const database = await openDatabase(store.url, { migrations: operatorMigrations })
     try {
@@ -43,6 +59,14 @@ const lookUps = (engine: string, open: () => Promise<Store>, needs: Pick<Proof, 
         if (!small) assert.ok(p95 <= maxP95Ms[name as keyof typeof maxP95Ms], `by ${name}: p95 ${p95} ms`)
         figures[`${name}_p95_ms`] = rounded(p95)
       }
+      const checkSeconds = await secondsOf(() => checkPermission(database, excluded))
+      print(`the ${excluded * messagesPerUser} messages to ${excluded} excluded users: ${checkSeconds.toFixed(2)} s`)
+      await fillAudit(database, entries, signal)
+      const auditSeconds = await secondsOf(() => verifyAudit(database, entries))
+      print(`${entries.toLocaleString('en')} audit entries verified: ${auditSeconds.toFixed(2)} s`)
+      if (!small) assert.ok(checkSeconds <= maxCheckSeconds && auditSeconds <= maxAuditSeconds)
+      figures.check_seconds = rounded(checkSeconds)
+      figures.audit_seconds = rounded(auditSeconds)
       return figures satisfies Figures
     } finally {
       await database.close()
@@ -51,8 +75,13 @@ const lookUps = (engine: string, open: () => Promise<Store>, needs: Pick<Proof, 
   },
 })
 
-export const lookUpsSqlite = lookUps('SQLite', sqliteStore)
-export const lookUpsPostgres = lookUps('PostgreSQL', postgresStore, { needs: ['postgres'] })
+export const lookUpsSqlite = lookUps({ name: 'SQLite', open: sqliteStore, maxCheckSeconds: 10 })
+export const lookUpsPostgres = lookUps({
+  name: 'PostgreSQL',
+  open: postgresStore,
+  maxCheckSeconds: 20,
+  needs: ['postgres'],
+})
 
 interface Filled {
   readonly usEach: number
@@ -135,6 +164,46 @@ async function measure(database: Database, known: readonly Message[], size: numb
       assert.equal(counts.find(({ name }) => name === 'successful')?.n, size)
     }),
   }
+}
+
+/** Half of the users were excluded before their messages, the other half after them. */
+async function checkPermission(database: Database, excluded: number): Promise<void> {
+  const exclusions: Exclusions = new Map(
+    Array.from({ length: 2 * excluded }, (_, n) => [
+      String(n + 1),
+      [{ from: n % 2 === 0 ? 1 : Number.MAX_SAFE_INTEGER, to: null }],
+    ]),
+  )
+  const late = await findLateMessages(database, brand, exclusions, 100)
+  assert.deepEqual([late.certain, late.unclear], [excluded * messagesPerUser, 0])
+}
+
+async function fillAudit(database: Database, entries: number, signal: AbortSignal): Promise<void> {
+  for (let from = 0; from < entries; from += batch) {
+    signal.throwIfAborted()
+    const length = Math.min(batch, entries - from)
+    const acts = Array.from({ length }, (_, n) => ({
+      act: 'messages.find',
+      by: 'office',
+      brand,
+      user: String(from + n),
+    }))
+    await database.commit(auditOps(acts), { durable: false })
+  }
+}
+
+async function verifyAudit(database: Database, entries: number): Promise<void> {
+  const check = createChainCheck()
+  for await (const rows of readAudit(database)) for (const row of rows) check.addRow(row, '0')
+  const { chains, problems } = check.end()
+  assert.deepEqual(problems, [])
+  assert.equal(chains[0]?.entries, entries)
+}
+
+async function secondsOf(run: () => Promise<void>): Promise<number> {
+  const began = performance.now()
+  await run()
+  return (performance.now() - began) / 1000
 }
 
 const rounded = (value: number): number => Math.round(value * 100) / 100
