@@ -24,7 +24,7 @@ const viewers = 50
 /** Each user has ten messages, spread over the whole time. One message of a hundred failed. */
 const messagesPerUser = 10
 /** In small size, other statements of the platform fall into the few seconds. Without shared answers, the viewers cause 200. */
-const bounds = { pageMs: 200, statementsASecond: { small: 20, full: 5 }, sendRate: 0.97 } as const
+const bounds = { pageMs: 200, statementsASecond: { small: 5, full: 1.2 }, sendRate: 0.97 } as const
 
 const pages = (size: number): Readonly<Record<string, string>> => ({
   overview: '',

@@ -90,6 +90,16 @@ export function openStore(disk: DatabaseSync, { world, random, faults, onFault, 
     return result.value as readonly (readonly object[])[]
   }
 
+  const read: Database['read'] = async (op) => {
+    if (faults.fires('read fails')) {
+      onFault()
+      throw new StoreUnavailable('no answer to a read')
+    }
+    const rows = await session.database.read(op)
+    await answer()
+    return rows
+  }
+
   return {
     ...session.database,
     get owner() {
@@ -115,15 +125,8 @@ export function openStore(disk: DatabaseSync, { world, random, faults, onFault, 
       }
     },
     commit: commit as Database['commit'],
-    async read(op) {
-      if (faults.fires('read fails')) {
-        onFault()
-        throw new StoreUnavailable('no answer to a read')
-      }
-      const rows = await session.database.read(op)
-      await answer()
-      return rows
-    },
+    read,
+    readMerged: read,
   }
 }
 

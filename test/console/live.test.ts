@@ -6,11 +6,16 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import Fastify from 'fastify'
+import pg from 'pg'
 import { HttpError } from '../../src/base/http/http-error.ts'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { createRouteCaller, type Person } from '../../src/sides/console/call-route.ts'
 import { createLivePages } from '../../src/sides/console/live.ts'
+import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { stoppableClock } from '../support/set-clock.ts'
+import { adminKey, element, post, startPlatform, witness } from '../support/sides.ts'
+import { ofBrand1 } from './at-work.ts'
+import { signedIn } from './browse.ts'
 
 test('50 viewers cause one request to a route in a second; an act is seen at once; who may see less, or leaves an entry, shares nothing', async (t) => {
   const time = stoppableClock(t)
@@ -91,4 +96,47 @@ test('a page that stops ends its connections, and more viewers than the limit ar
   live.pages.stop()
   assert.equal(await live.read(), '')
   assert.throws(() => live.pages.add({} as ServerResponse, {}, async () => ''), { status: 503 })
+})
+
+test('viewers of different pages, with different keys, cost one statement on PostgreSQL each second', {
+  skip: await withoutPostgres(),
+}, async (t) => {
+  const ticks: (() => void)[] = []
+  const { setInterval } = clock
+  t.mock.method(clock, 'setInterval', (action: () => void, ms: number) => {
+    if (ms === 1_000) ticks.push(action)
+    return setInterval(action, ms)
+  })
+  const { url } = await startPlatform(t, {
+    store: await freshSchema(),
+    keys: [adminKey, ofBrand1] as never,
+    lanes: ['1', '2'].map((brand) => ({ brand, channel: 'push', mode: 'batch', provider: witness() })),
+  })
+  await post(`${url}/admin/lanes/pause`, { lane: '1/push', reason: 'test' }, adminKey.key)
+  const viewers = await Promise.all(
+    [adminKey, ofBrand1].flatMap(({ key }) =>
+      ['', '/lanes', '/lane?name=1/push', '/push'].map(async (path) => {
+        const { cookie } = await signedIn(url, key)
+        const { body } = await fetch(`${url}/console${path}`, { headers: { cookie, accept: 'text/event-stream' } })
+        const reader = (body as ReadableStream<Uint8Array>).getReader()
+        await reader.read()
+        return reader
+      }),
+    ),
+  )
+  t.after(() => Promise.all(viewers.map((reader) => reader.cancel())))
+  await post(`${url}/admin/activities/push`, element(), adminKey.key)
+  const sent: string[] = []
+  const { query } = pg.Client.prototype
+  t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...given: [{ text?: string }]) {
+    sent.push(given[0].text ?? '')
+    return (query as unknown as (...given: unknown[]) => unknown).apply(this, given)
+  })
+  for (const tick of ticks) tick()
+  // The last page shows no lane of messages, so it stays as it is.
+  await Promise.all(viewers.filter((_, i) => i % 4 < 3).map((reader) => reader.read()))
+  const names = ['lane_state', 'count_paused', 'select_controls', 'count_items', 'count_failed', 'latest_cancellations']
+  const ofViewers = sent.filter((text) => names.some((name) => text.includes(name)))
+  assert.equal(ofViewers.length, 1, ofViewers.join('\n\n'))
+  for (const name of names) assert.ok(ofViewers[0]?.includes(name), name)
 })

@@ -54,3 +54,20 @@ export const allUsers = statement<{ brand: string; id: string; born: Value; seen
   columns: {},
   text: () => 'select brand, id, born, seen, note from users order by brand, id',
 })
+
+export const usersOf = statement<{ brand: string; id: string; born: Value; isBorn: Value; note: Value }>({
+  name: 'users_of',
+  columns: { brand: 'text' },
+  route: 'brand',
+  text: (rows) => `
+    select u.brand, u.id, u.born, u.born is not null as "isBorn", u.note from ${rows} r join users u on u.brand = r.brand
+    order by u.id desc`,
+})
+
+/** It reads another number of users for each caller. */
+export const someUsers = statement<{ id: string }>({
+  name: 'some_users',
+  columns: { brand: 'text', most: 'bigint' },
+  text: (rows) => `
+    select u.id from ${rows} r join users u on u.brand = r.brand order by u.id limit (select max(m.most) from ${rows} m)`,
+})

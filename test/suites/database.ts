@@ -9,7 +9,7 @@ import type { Texts } from '../../src/base/store/scratch.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { forkDatabase } from '../store/database-process.ts'
-import { addAll, addUsers, allUsers, keepLast, migrations, type User } from '../store/users.ts'
+import { addAll, addUsers, allUsers, keepLast, migrations, someUsers, type User, usersOf } from '../store/users.ts'
 import { event } from '../support/wait.ts'
 
 export interface Fixture {
@@ -43,6 +43,49 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     await Promise.all(range(50).map((i) => database.commit([op(addUsers, [user('1', `u${i}`)])])))
     assert.partialDeepStrictEqual(await committed, { callers: 50, rows: 50, durable: true })
     assert.equal((await users(database)).length, 50)
+  })
+
+  check('merged reads of one turn give each caller the rows of its own request', async (database) => {
+    const note = 'the "note"\n of ü'
+    await database.commit([
+      op(addUsers, [user('1', 'a', { born: 2 ** 53 - 1, note }), user('1', 'b', { born: null }), user('2', 'c')]),
+    ])
+    const read = (...brands: string[]) =>
+      database.readMerged(
+        op(
+          usersOf,
+          brands.map((brand) => [brand]),
+        ),
+      )
+    const idsOf = async (rows: Promise<readonly { id: string }[]>) => (await rows).map(({ id }) => id)
+    const [one, two, both, none, some, all] = await Promise.all([
+      read('1'),
+      idsOf(read('2')),
+      idsOf(read('2', '1')),
+      read('3'),
+      Promise.all([1, 2, 1].map((most) => idsOf(database.readMerged(op(someUsers, [['1', most]]))))),
+      idsOf(database.readMerged(op(allUsers, [[]]))),
+      database.readMerged(op(allUsers, [])),
+    ])
+    assert.deepEqual(one, await database.read(op(usersOf, [['1']])))
+    assert.deepEqual(
+      one.map(({ id, born, isBorn, note: found }) => [id, born, isBorn, found]),
+      [
+        ['b', null, 0, null],
+        ['a', 2 ** 53 - 1, 1, note],
+      ],
+    )
+    assert.deepEqual([two, both, none], [['c'], ['c', 'b', 'a'], []])
+    assert.deepEqual(
+      [some, all],
+      [
+        [['a'], ['a', 'b'], ['a']],
+        ['a', 'b', 'c'],
+      ],
+    )
+    await assert.rejects(database.readMerged(op(usersOf, [[1]])), TypeError)
+    await database.close()
+    await assert.rejects(Promise.all([read('1'), database.readMerged(op(allUsers, [[]]))]), StoreUnavailable)
   })
 
   check('a transaction is durable if one of its callers requests it', async (database) => {

@@ -87,6 +87,7 @@ const endErasure = statement({
 const selectErasure = statement<Erasure>({
   name: 'find_erasure',
   columns: { id: 'text' },
+  route: 'id',
   text: (rows) => `select ${columns} from ${rows} r join erasures e on e.id = r.id`,
 })
 
@@ -177,7 +178,7 @@ export async function requestErasure(
 }
 
 export const findErasure = async (database: Database, id: string): Promise<Erasure | undefined> =>
-  (await database.read(op(selectErasure, [[id]])))[0]
+  (await database.readMerged(op(selectErasure, [[id]])))[0]
 
 /** The erasures that are not done, the oldest first. */
 export const readOpenErasures = (database: Database, after: string): Promise<readonly Erasure[]> =>

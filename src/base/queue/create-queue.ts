@@ -14,7 +14,6 @@ import { findItem } from './find-item.ts'
 import { findItems } from './find-items.ts'
 import { createReadAheadBudget, type ReadAheadBudget } from './lane/read-ahead-budget.ts'
 import { createLaneService, type ServedLane } from './lane/service.ts'
-import { createStateReader } from './lane/state.ts'
 import { createDivision } from './owners/division.ts'
 import type { NewItem, StoredQueue } from './queue.ts'
 import { countItems, type FindWaitReason, readOutcomes } from './read-outcomes.ts'
@@ -45,7 +44,6 @@ export function createQueue(
 ): StoredQueue {
   const servedLanes = new Map<string, ServedLane>()
   const division = createDivision(database)
-  const readStored = createStateReader(database)
 
   const findWaitReason: FindWaitReason = (item) => servedLanes.get(item.lane)?.findWaitReason(item)
 
@@ -69,7 +67,7 @@ export function createQueue(
       return enqueued
     },
     serveLane(lane, handle) {
-      const service = createLaneService({ database, division, readAhead, readStored }, lane, handle)
+      const service = createLaneService({ database, division, readAhead }, lane, handle)
       servedLanes.set(lane.name, service)
       return service
     },

@@ -95,5 +95,5 @@ const selectCounts = statement<CountedItems>({
 
 /** Counts the items of each lane and category. */
 export function countItems(database: Database): Promise<readonly CountedItems[]> {
-  return database.read(op(selectCounts, [[]]))
+  return database.readMerged(op(selectCounts, [[]]))
 }

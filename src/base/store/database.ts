@@ -94,6 +94,11 @@ export interface Database {
   checkWrites(): Promise<void>
   read<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
   /**
+   * As read(), for what people watch: all such reads of one turn of the event loop are one statement on PostgreSQL, however many viewers
+   * there are. An error rejects all of them.
+   */
+  readMerged<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
+  /**
    * Acquires a named lock. Undefined: another process has it, or this process has it already. On PostgreSQL it is an advisory
    * lock of the committing connection, which the server ends when this process is silent for the lease. On SQLite only this
    * process can hold it. Check `lost` before each commit that needs the lock: the commit could run on a new connection.

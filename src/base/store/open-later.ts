@@ -70,6 +70,7 @@ function openLater(open: () => Promise<Database>, name: string): Database {
     holdsLease: (owner) => opened?.holdsLease(owner) ?? false,
     commit: async (ops, options) => (await demand()).commit(ops, options),
     read: async (op) => (await demand()).read(op),
+    readMerged: async (op) => (await demand()).readMerged(op),
     own: async (lock) => (await demand()).own(lock),
     alive: async (owners) => (await demand()).alive(owners),
     wake: wakers.wake,

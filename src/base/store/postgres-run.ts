@@ -40,6 +40,24 @@ export async function runRead(client: ClientBase, op: Op): Promise<object[]> {
   }
 }
 
+/** Runs read-only operations as one statement, which is not prepared: each caller may have another set of them. */
+export async function runReads(client: ClientBase, ops: readonly Op[]): Promise<readonly (readonly object[])[]> {
+  const [first] = ops
+  if (first && ops.length === 1) return [await runRead(client, first)]
+  const values = ops.map(valuesOf)
+  const texts = ops.map(({ statement }, i) => textOf(statement, values.slice(0, i).flat().length))
+  const { rows } = await client.query<Record<string, string | null>>({
+    text: `select ${texts.map((text, i) => `(select json_agg(q${i}) from (${text}) q${i}) as p${i}`).join(', ')}`,
+    values: values.flat(),
+    types: readers,
+  })
+  return ops.map((_, i) => JSON.parse(rows[0]?.[`p${i}`] ?? '[]', readMember))
+}
+
+/** As `readers` does. */
+const readMember = (_name: string, value: unknown): unknown =>
+  typeof value === 'boolean' ? Number(value) : typeof value === 'number' ? readNumber(String(value)) : value
+
 function answerOf({ statement, rows }: Op, result: QueryResult<object>): object[] {
   return statement.complete ? [{ complete: result.rowCount === rows.length ? 1 : 0 }] : result.rows
 }
@@ -49,10 +67,10 @@ function addStatementName(error: unknown, op: Op | undefined): unknown {
   return error
 }
 
-function toQuery({ statement, rows }: Op): QueryConfig {
-  const { name, text } = preparedOf(statement)
-  return { name, text, values: statement.types.map((type, column) => encodeArray(type, rows, column)), types: readers }
-}
+const toQuery = (op: Op): QueryConfig => ({ ...preparedOf(op.statement), values: valuesOf(op), types: readers })
+
+const valuesOf = ({ statement, rows }: Op): Buffer[] =>
+  statement.types.map((type, column) => encodeArray(type, rows, column))
 
 /** Each connection prepares a statement once, under its name. */
 const prepared = new WeakMap<Statement, { readonly name: string; readonly text: string }>()
@@ -67,9 +85,9 @@ function preparedOf(statement: Statement): { readonly name: string; readonly tex
 }
 
 // pg_stat_activity shows the comment.
-function textOf(statement: Statement): string {
+function textOf(statement: Statement, parametersBefore = 0): string {
   const columns = Object.entries(statement.columns)
-  const arrays = columns.map(([, type], i) => `$${i + 1}::${type}[]`)
+  const arrays = columns.map(([, type], i) => `$${parametersBefore + i + 1}::${type}[]`)
   const names = columns.map(([name]) => `"${name}"`)
   // Input texts compare bytewise, as on SQLite and in our key columns, whatever the collation of the database.
   const selected = columns.map(([name, type]) =>

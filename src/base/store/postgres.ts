@@ -6,6 +6,7 @@ import type { Database, Op, Ownership, PartitionedTable } from './database.ts'
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
+import { createMergedReads } from './merged-reads.ts'
 import { type PostgresConfig, placeOf } from './postgres-address.ts'
 import { clientClassOf } from './postgres-client.ts'
 import { postgresDefaults } from './postgres-defaults.ts'
@@ -21,7 +22,7 @@ import {
 } from './postgres-locks.ts'
 import { dropPartitions } from './postgres-partitions.ts'
 import { plannerSettings } from './postgres-planner.ts'
-import { runRead } from './postgres-run.ts'
+import { runRead, runReads } from './postgres-run.ts'
 import { openPostgresScratch } from './postgres-scratch.ts'
 import { openPostgresScratchTable } from './postgres-scratch-table.ts'
 import { openSession } from './postgres-session.ts'
@@ -169,14 +170,17 @@ export async function createPostgresDatabase(
 
   async function read<Out extends object>(query: Op<Out>): Promise<readonly Out[]> {
     checkRows(query)
-    if (query.rows.length === 0) return []
+    return query.rows.length === 0 ? [] : ((await inReader((client) => runRead(client, query))) as Out[])
+  }
+
+  async function inReader<Result>(run: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     if (pool.ending) throw new StoreUnavailable('The database is closed')
     let client: pg.PoolClient | undefined
     try {
       client = await pool.connect()
-      const rows = await answerWithin(answerWithinMs, runRead(client, query))
+      const result = await answerWithin(answerWithinMs, run(client))
       client.release()
-      return rows as Out[]
+      return result
     } catch (error) {
       const cause = error instanceof StoreUnavailable ? error : toCallerError(error)
       client?.release(cause instanceof StoreUnavailable)
@@ -196,6 +200,7 @@ export async function createPostgresDatabase(
     holdsLease: (owner) => session.holdsLease(owner),
     commit: group.commit,
     read,
+    readMerged: createMergedReads((reads) => inReader((client) => runReads(client, reads))),
     own,
     async alive(owners) {
       if (owners.length === 0) return new Set()

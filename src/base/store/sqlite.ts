@@ -7,6 +7,7 @@ import type { Database, FileRange, HeldFile, Op, Ownership, Statement } from './
 import { createFlusher } from './flusher.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
+import { createMergedReads } from './merged-reads.ts'
 import { newOwner } from './owner.ts'
 import { createSqliteFile, resultCode, toOpenError } from './sqlite-file.ts'
 import { type PreparedRows, prepareRows } from './sqlite-rows.ts'
@@ -105,6 +106,8 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     }
   }
 
+  const readRows = (op: Op): object[] => (op.rows.length > 1 ? inTransaction(() => run(op)) : run(op))
+
   async function transact(parts: readonly Part[]): Promise<object[][]> {
     try {
       return inTransaction(() => parts.map((part) => (part.statement === wakeStatement ? [] : run(part))))
@@ -180,8 +183,9 @@ export function createSqliteDatabase(db: DatabaseSync, path: string, shared = fa
     commit: group.commit,
     async read<Out extends object>(op: Op<Out>) {
       checkRows(op)
-      return (op.rows.length > 1 ? inTransaction(() => run(op)) : run(op)) as Out[]
+      return readRows(op) as Out[]
     },
+    readMerged: createMergedReads(async (reads) => reads.map(readRows)),
     async own(name): Promise<Ownership | undefined> {
       demandOpen()
       if (owned.has(name)) return undefined

@@ -240,7 +240,7 @@ async function composeOn(
       return readSourceExclusions(attributes, brand, signal)
     },
     statuses: recorder,
-    countMessages: () => database.read(op(countMessages, [[]])),
+    countMessages: () => database.readMerged(op(countMessages, [[]])),
     revocations,
     keyLists: { 'operator.keys': keys, 'operator.admin_keys': adminKeys },
     configuration: options.configuration,

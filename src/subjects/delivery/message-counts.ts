@@ -23,7 +23,7 @@ export interface MessageCount {
   readonly n: number
 }
 
-/** The counts of each brand: read with `database.read(op(countMessages, [[]]))`. */
+/** The counts of each brand: read with `database.readMerged(op(countMessages, [[]]))`. */
 export const countMessages = statement<MessageCount>({
   name: 'count_messages',
   columns: {},

@@ -106,11 +106,12 @@ const ofTable = columns.replaceAll(/\w+/g, 't.$&')
 const selectRun = statement<ReconciliationRun>({
   name: 'read_reconciliation',
   columns: { run: 'text' },
+  route: 'run',
   text: (rows) => `select ${ofTable} from ${rows} r join reconciliation_runs t on t.run = r.run`,
 })
 
 export async function readRun(database: Database, run: string): Promise<ReconciliationRun | undefined> {
-  const [row] = await database.read(op(selectRun, [[run]]))
+  const [row] = await database.readMerged(op(selectRun, [[run]]))
   return row
 }
 
@@ -153,7 +154,7 @@ export async function listRuns(
   before: string | undefined,
   limit: number,
 ): Promise<readonly ReconciliationRun[]> {
-  return database.read(
+  return database.readMerged(
     op(
       selectPage,
       brands.map((brand) => [brand, field ?? null, before ?? null, limit]),

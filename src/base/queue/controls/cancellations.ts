@@ -130,7 +130,7 @@ export const listCancellations = async (
   limit: number,
 ): Promise<readonly Cancellation[]> =>
   (
-    await database.read(
+    await database.readMerged(
       op(
         selectLatest,
         lanes.map((lane) => [lane, limit]),

@@ -92,6 +92,7 @@ const selectControls = statement<
 >({
   name: 'select_controls',
   columns: { scope: 'text' },
+  route: 'scope',
   text: (rows) => `
     select c.id, c.scope, c.kind, c.name, c.value, c.set_by, c.reason, c.at, c.expires_at
     from ${rows} r join controls c on c.scope = r.scope order by c.id`,
@@ -160,8 +161,8 @@ export async function expireControls(database: Database, expired: readonly Contr
 }
 
 /** Reads the controls of these scopes, also those that have expired and are not deleted yet. */
-export async function readControls(database: Database, scopes: readonly string[]): Promise<readonly Control[]> {
-  const rows = await database.read(
+export async function readControls(read: Database['read'], scopes: readonly string[]): Promise<readonly Control[]> {
+  const rows = await read(
     op(
       selectControls,
       scopes.map((scope) => [scope]),

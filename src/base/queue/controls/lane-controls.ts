@@ -104,7 +104,7 @@ export function createLaneControls({
       await setControls(database, [{ scope: lane, kind: 'pause', name: '', by: itself, reason }])
     if (hold) await setControls(database, [hold])
     const [stored, open] = await Promise.all([
-      readControls(database, scopesOf(lane)),
+      readControls(database.read, scopesOf(lane)),
       readOpenCancellations(database, lane),
     ])
     const now = clock.now()

@@ -33,6 +33,7 @@ export function findItemPause(controls: readonly Control[]): ((key: string) => C
 const selectCounts = statement<{ lane: string; name: string; items: number }>({
   name: 'count_paused',
   columns: { lane: 'text' },
+  route: 'lane',
   text: (rows) => `
     select c.scope as lane, c.name, sum(c.n) as items from ${rows} r join lane_counts c on c.scope = r.lane
     where c.name >= 'paused ' and c.name < 'paused!' group by c.scope, c.name`,
@@ -40,19 +41,13 @@ const selectCounts = statement<{ lane: string; name: string; items: number }>({
 
 /** A number of items that are held back. It is 0 if all of them were moved back. */
 export interface PausedCount {
-  readonly lane: string
   readonly dueAt: number
   readonly items: number
 }
 
-export async function countPaused(database: Database, lanes: readonly string[]): Promise<readonly PausedCount[]> {
-  const rows = await database.read(
-    op(
-      selectCounts,
-      lanes.map((lane) => [lane]),
-    ),
-  )
-  return rows.map(({ lane, name, items }) => ({ lane, dueAt: Number(name.slice('paused '.length)), items }))
+export async function countPaused(read: Database['read'], lane: string): Promise<readonly PausedCount[]> {
+  const rows = await read(op(selectCounts, [[lane]]))
+  return rows.map(({ name, items }) => ({ dueAt: Number(name.slice('paused '.length)), items }))
 }
 
 // 1: due at once, like a replayed item. The items are then read in the order of their numbers.
@@ -113,7 +108,7 @@ export function createPausedItems({ database, lane, pauses }: PausedItemsOptions
     async releaseStep() {
       if (unchecked) {
         unchecked = false
-        ended = (await countPaused(database, [lane])).map(({ dueAt }) => dueAt)
+        ended = (await countPaused(database.read, lane)).map(({ dueAt }) => dueAt)
       }
       // A pause that was set again meanwhile keeps its items.
       const held = new Set(pauses().map(pausedDueAt))

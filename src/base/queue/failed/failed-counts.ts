@@ -31,7 +31,7 @@ const selectCounts = statement<{ lane: string; name: string; items: number }>({
 /** Counts the matching items of each group, sorted by lane, activity, action and reason. */
 export async function readFailedGroups(database: Database, filter: GroupFilter): Promise<readonly FailedGroup[]> {
   const groups = createGroups()
-  for (const { lane, name, items } of await database.read(op(selectCounts, [[]]))) {
+  for (const { lane, name, items } of await database.readMerged(op(selectCounts, [[]]))) {
     const { state, ...group } = readName(name)
     if (isMatch({ lane, state, ...group }, filter)) groups.add({ lane, ...group }, state, items)
   }

@@ -13,7 +13,7 @@ import { controlTopic, laneTopic, replayTopic, transactionalTopic } from '../wak
 import type { ReadAheadBudget } from './read-ahead-budget.ts'
 import type { NewItemSource } from './reader.ts'
 import { createLaneSession, type LaneSession } from './session.ts'
-import { type ReadStored, showLaneState } from './state.ts'
+import { readStored, showLaneState } from './state.ts'
 import type { WaitReason } from './wait-reasons.ts'
 
 export interface ServedLane extends LaneService {
@@ -36,7 +36,6 @@ interface QueueParts {
   readonly database: Database
   readonly division: Division
   readonly readAhead: ReadAheadBudget
-  readonly readStored: ReadStored
 }
 
 interface RunningSession {
@@ -47,7 +46,7 @@ interface RunningSession {
 
 /** While this process owns the lane, calls `handle` with batches and settles the outcomes. */
 export function createLaneService(
-  { database, division, readAhead, readStored }: QueueParts,
+  { database, division, readAhead }: QueueParts,
   lane: Lane,
   handle: LaneHandler,
 ): ServedLane {
@@ -130,7 +129,7 @@ export function createLaneService(
       const brand = brandOf(lane.name)
       const to = division.movedTo(brand)
       if (to !== undefined) throw new StoreUnavailable(phraseMoved(brand, to))
-      return showLaneState(database, lane, await readStored(lane.name), current?.session)
+      return showLaneState(database, lane, await readStored(database, lane.name), current?.session)
     },
     findWaitReason({ seq, key }) {
       const { controls, dispatcher } = current?.session ?? {}

@@ -1,5 +1,4 @@
 import { clock } from '../../runtime/clock.ts'
-import { gather } from '../../runtime/gather.ts'
 import type { Database } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
 import { type Control, isExpired, isOfPeople, readControls, scopesOf } from '../controls/controls.ts'
@@ -26,6 +25,7 @@ const oldestOfLane = `
 const countWaiting = statement<{ lane: string; items: number; oldest: number | null }>({
   name: 'lane_state',
   columns: { lane: 'text' },
+  route: 'lane',
   text: (rows) => `
     select r.lane,
       (select coalesce(sum(c.n), 0) from lane_counts c where c.scope = r.lane and c.name not in ('successful', 'failed')) as items,
@@ -49,7 +49,7 @@ export async function readOldest(
   return rows.flatMap(({ lane, at }) => (at === null ? [] : [{ lane, at }]))
 }
 
-/** What the store has about a lane. */
+/** What the store knows about a lane. */
 interface StoredState {
   readonly items: number
   readonly oldest: number | null
@@ -57,43 +57,14 @@ interface StoredState {
   readonly controls: readonly Control[]
 }
 
-interface Asked {
-  readonly lane: string
-  readonly resolve: (state: Promise<StoredState>) => void
-}
-
-export type ReadStored = (lane: string) => Promise<StoredState>
-
-/** @returns a function that reads the lanes of one turn of the event loop with three statements, however many lanes there are */
-export function createStateReader(database: Database): ReadStored {
-  const ask = gather<Asked>((asked) => {
-    const reading = readStored(database, [...new Set(asked.map(({ lane }) => lane))])
-    for (const { lane, resolve } of asked) resolve(reading.then((stateOf) => stateOf(lane)))
-  })
-  return (lane) => new Promise((resolve) => ask({ lane, resolve }))
-}
-
-async function readStored(database: Database, lanes: readonly string[]): Promise<(lane: string) => StoredState> {
-  const [counts, paused, controls] = await Promise.all([
-    database.read(
-      op(
-        countWaiting,
-        lanes.map((lane) => [lane]),
-      ),
-    ),
-    countPaused(database, lanes),
-    readControls(database, [...new Set(lanes.flatMap(scopesOf))]),
+/** Reads with all other lanes of this turn of the event loop. */
+export async function readStored(database: Database, lane: string): Promise<StoredState> {
+  const [[counted], paused, controls] = await Promise.all([
+    database.readMerged(op(countWaiting, [[lane]])),
+    countPaused(database.readMerged, lane),
+    readControls(database.readMerged, scopesOf(lane)),
   ])
-  return (lane) => {
-    const { items = 0, oldest = null } = counts.find((each) => each.lane === lane) ?? {}
-    const scopes = scopesOf(lane)
-    return {
-      items,
-      oldest,
-      paused: paused.filter((each) => each.lane === lane),
-      controls: controls.filter(({ scope }) => scopes.includes(scope)),
-    }
-  }
+  return { items: counted?.items ?? 0, oldest: counted?.oldest ?? null, paused, controls }
 }
 
 /** @param session the session of this process, if it owns the lane */

@@ -1,6 +1,7 @@
 // What is this lane doing?
 
 import { HttpError } from '../../../base/http/http-error.ts'
+import type { AnswerOf } from '../../admin/calls.ts'
 import { badge, crumb, duration, figures, type Html, html, moment, number, table } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { type Lane, type Pause, pauseOf, reasonsOf } from './lane-facts.ts'
@@ -11,7 +12,7 @@ export const lanePage: Page = {
   needs: 'GET /admin/lanes',
   within: '/lanes',
   async live(visit) {
-    const lane = await readLane(visit)
+    const [lane, cancellations] = await Promise.all([readLane(visit), readCancellations(visit)])
     const { name, state, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
     const reasons = reasonsOf({ ...lane, pauses: [] })
     return html`!${crumb(visit.link('/lanes'), 'Lanes')}<h1>Lane <bdi>${name}</bdi> !${badge(state)}</h1>
@@ -27,7 +28,7 @@ export const lanePage: Page = {
 !${actsOf(visit, lane)}
 !${pausesOf(visit, lane)}
 !${settingsOf(lane)}
-!${await cancellationsOf(visit, lane)}`
+!${cancellationsOf(lane, cancellations)}`
   },
 }
 
@@ -90,9 +91,14 @@ function settingsOf({ settings }: Lane): Html {
   return html`<h2>Settings</h2>!${table('Settings', ['Setting', '#In effect', '#Configured', 'Changed by'], rows)}`
 }
 
-async function cancellationsOf(visit: Visit, { name }: Lane): Promise<Html> {
-  if (!visit.can('GET /admin/lanes/cancellations')) return ''
-  const { cancellations } = await visit.call('GET /admin/lanes/cancellations')
+type Cancellation = AnswerOf<'platform', 'GET /admin/lanes/cancellations'>['cancellations'][number]
+
+async function readCancellations(visit: Visit): Promise<readonly Cancellation[]> {
+  if (!visit.can('GET /admin/lanes/cancellations')) return []
+  return (await visit.call('GET /admin/lanes/cancellations')).cancellations
+}
+
+function cancellationsOf({ name }: Lane, cancellations: readonly Cancellation[]): Html {
   const rows = cancellations
     .filter(({ lane }) => lane === name)
     .slice(0, 20)

@@ -14,8 +14,6 @@ type Consumer = AnswerOf<'platform', 'GET /admin/consumers'>['consumers'][number
 
 /** Origins of Web Push come from users. */
 const mostCounterparts = 30
-/** The parked events of each are counted. */
-const mostLinkLanes = 50
 
 export const pushPage: Page = {
   path: '/push',
@@ -105,28 +103,31 @@ Check its credential: a wrong one makes living devices look dead. No message is 
 }
 
 interface Link extends Lane {
-  /** Absent: the key may not count them. */
+  /** Undefined: there are too many Failed Actions of other lanes. */
   readonly parked: number | undefined
 }
 
 /** The lanes of device links, with the number of their parked events. */
 async function readLinks(visit: Visit): Promise<readonly Link[]> {
-  const { lanes } = await visit.call('GET /admin/lanes')
-  const links = lanes.filter(({ name }) => name.endsWith('/device-links')).slice(0, mostLinkLanes)
-  return Promise.all(
-    links.map(async (lane) => {
-      const query = { lane: lane.name, state: 'pending' } as const
-      const { groups } = await visit.call('GET /admin/failed/summary', { query })
-      return { ...lane, parked: groups.reduce((sum, { pending }) => sum + pending, 0) }
-    }),
-  )
+  const query = { state: 'pending' } as const
+  const [{ lanes }, { groups, omitted }] = await Promise.all([
+    visit.call('GET /admin/lanes'),
+    visit.call('GET /admin/failed/summary', { query }),
+  ])
+  const parkedOf = (name: string): number | undefined => {
+    const found = groups.filter(({ lane }) => lane === name)
+    return found.length === 0 && omitted > 0 ? undefined : found.reduce((sum, { pending }) => sum + pending, 0)
+  }
+  return lanes
+    .filter(({ name }) => name.endsWith('/device-links'))
+    .map((lane) => ({ ...lane, parked: parkedOf(lane.name) }))
 }
 
 function linkTable(visit: Visit, links: readonly Link[]): Html {
   const rows = links.map((lane) => {
-    const { name, state, waiting, oldest_age_ms: age, parked = 0 } = lane
-    const count = number(parked)
-    const shown = parked > 0 ? html`<a href="${visit.link('/failed', { lane: name })}">${count}</a>` : html`${count}`
+    const { name, state, waiting, oldest_age_ms: age, parked } = lane
+    const count = parked === undefined ? '–' : number(parked)
+    const shown = parked ? html`<a href="${visit.link('/failed', { lane: name })}">${count}</a>` : html`${count}`
     return html`<tr><th scope="row"><a href="${visit.link('/lane', { name })}">${name}</a></th><td>!${badge(state)}</td><td class="number">${number(waiting)}</td><td class="number">${waiting === 0 ? '–' : duration(age)}</td><td class="number">!${shown}</td><td class="wide">!${reasonsOf(lane).join('<br>')}</td></tr>`
   })
   return table('Device links', ['Lane', 'State', '#Waiting', '#Oldest', '#Parked', 'Why'], rows)
