@@ -205,21 +205,24 @@ onEachEngine('the messages of a user are found, newest first, page by page, of t
 
 onEachEngine('a user is found in every chunk of the index', async (t, store) => {
   const { queue, database } = await open(t, store)
-  const last = statement({
-    name: 'skip_numbers',
-    columns: {},
-    // Skips numbers, so that the items are in several chunks.
-    text: () =>
-      database.engine === 'sqlite'
-        ? `update sqlite_sequence set seq = seq + 25000 where name = 'items'`
-        : `select setval(pg_get_serial_sequence('items', 'seq'), nextval(pg_get_serial_sequence('items', 'seq')) + 25000)`,
-  })
-  for (let n = 0; n < 4; n++) {
+  const skipping = (count: number) =>
+    statement({
+      name: 'skip_numbers',
+      columns: {},
+      text: () =>
+        database.engine === 'sqlite'
+          ? `update sqlite_sequence set seq = seq + ${count} where name = 'items'`
+          : `select setval(pg_get_serial_sequence('items', 'seq'), nextval(pg_get_serial_sequence('items', 'seq')) + ${count})`,
+    })
+  const [next, far] = [skipping(10_000), skipping(700_000)]
+  // Consecutive chunks, more than one step finds, and a gap.
+  const chunks = 36
+  for (let n = 0; n < chunks; n++) {
     await queue.enqueue('1/push', [message(n), message(n + 100, 'other')])
-    await database.commit([op(last, [[]])])
+    await database.commit([op(n === 33 ? far : next, [[]])])
   }
   const found = await queue.findItems({ lanes: ['1/push'], userId: '1001' })
-  assert.equal(new Set(found.map(({ seq }) => Math.floor(seq / 10_000))).size, 4)
+  assert.equal(new Set(found.map(({ seq }) => Math.floor(seq / 10_000))).size, chunks)
 })
 
 onEachEngine(

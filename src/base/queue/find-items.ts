@@ -33,6 +33,9 @@ const selectById = statement<FoundRow>({
     select ${columns} from ${rows} r cross join items i where i.lane = r.lane and i.key >= r.first and i.key < r.after`,
 })
 
+/** PostgreSQL reads a row of the table to find the next chunk, so it finds only the first of this many consecutive ones. */
+const chunksAtOnce = 32
+
 // One look-up in the index `items_user` for each chunk. Both sides are expressions: SQLite does not use the index to compare a
 // column with an expression. `cross join` fixes SQLite's order of the tables, and `+ 0` excludes its other indexes.
 const chunk = `(i.seq / ${itemsOfChunk})`
@@ -40,13 +43,15 @@ const selectByUser = statement<FoundRow>({
   name: 'find_items_by_user',
   columns: { lane: 'text', user_id: 'text', before: 'bigint', most: 'bigint' },
   text: (rows) => `
-    with recursive chunks (lane, user_id, before, chunk) as (
+    with recursive steps (step) as (select 0 union all select step + 1 from steps where step < ${chunksAtOnce - 1}),
+    chunks (lane, user_id, before, chunk) as (
       select r.lane || '', r.user_id, r.before, (select min(${chunk}) from items i where i.lane || '' = r.lane || '') from ${rows} r
       union all
-      select c.lane, c.user_id, c.before, (select min(${chunk}) from items i where i.lane || '' = c.lane and ${chunk} > c.chunk)
+      select c.lane, c.user_id, c.before,
+        (select min(${chunk}) from items i where i.lane || '' = c.lane and ${chunk} >= c.chunk + ${chunksAtOnce})
       from chunks c where c.chunk is not null)
-    select ${columns} from chunks c cross join items i
-    where i.lane || '' = c.lane and ${chunk} = c.chunk and i.user_id = c.user_id and i.seq + 0 < c.before
+    select ${columns} from chunks c cross join steps s cross join items i
+    where i.lane || '' = c.lane and ${chunk} = c.chunk + s.step and i.user_id = c.user_id and i.seq + 0 < c.before
     order by i.seq desc limit (select max(r.most) from ${rows} r)`,
 })
 
