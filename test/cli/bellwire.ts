@@ -106,7 +106,7 @@ export async function addressesOf(started: Started): Promise<{ url: string; admi
 }
 
 /** These commands serve until a signal, and write their log to the file descriptor. */
-const servers = ['demo', 'fake', 'operator', 'platform', 'stand-ins']
+const servers = ['demo', 'fake', 'operator', 'platform', 'shadow', 'stand-ins']
 
 /**
  * Runs a command line. The commands of a test file run in one process, one after another: a process takes 0.3 s of processor time

@@ -42,6 +42,7 @@ const servers = [
   },
   { command: /^fake operator/, ready: /base_url .*:(\d+)$/, ports: { option: 4800 } },
   { command: /^fake platform/, ready: /platform_url .*:(\d+)$/, ports: { option: 4900 } },
+  { command: /^shadow/, ready: /platform call .*:(\d+) instead/, ports: { option: 8090 } },
   { command: /^stand-ins/, ready: /control .*:(\d+) /, ports: { option: 4700 } },
 ] as const
 
@@ -117,7 +118,7 @@ export async function openShell(t: TestContext, folder: string, ports: ReadonlyM
       const done = { out: '', failed: '' }
       // After the start of a server its address is known.
       for (const part of script.split(
-        /(?<=^(?:npx |npm run )?bellwire (?:-- )?(?:operator|platform|fake|stand-ins)\b.*\n)/m,
+        /(?<=^(?:npx |npm run )?bellwire (?:-- )?(?:operator|platform|fake|shadow|stand-ins)\b.*\n)/m,
       )) {
         const text = shell.here(part)
         const file = join(folder, 'script.sh')

@@ -85,6 +85,12 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     await writeFile(join(shell.folder, 'tokens.csv'), `user_id,token\n1003,${token}\n`)
   },
 
+  async 'docs/from-own-api.md'(shell) {
+    shell.replaced.set('/etc/bellwire.yaml', 'bellwire.yaml')
+    shell.replaced.set('127.0.0.1:8080', url(shell, 7001).slice('http://'.length))
+    shell.replaced.set('my-operator-key', keys.send)
+  },
+
   async 'docs/go-live.md'(shell) {
     shell.replaced.set('/etc/bellwire.yaml', 'bellwire.yaml')
     shell.env.BELLWIRE_OPERATOR_PUBLIC_URL = 'https://push.operator.example/api'

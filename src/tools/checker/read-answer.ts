@@ -2,6 +2,7 @@
 
 import { type Channel, identifierOf } from '../../contract/endpoints.ts'
 import type { Category } from '../../contract/outcome.ts'
+import { readReason, type StatedReason } from '../../contract/single-body.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import type { Message } from './messages.ts'
 import { answerOf, briefAnswer, excerpt, Failed, isUnanswered, NotJudged, shownAnswer } from './verdict.ts'
@@ -106,6 +107,7 @@ export interface ReportedItem {
   /** JSON. */
   readonly identifier: string | undefined
   readonly error: string | undefined
+  readonly reason: StatedReason | undefined
   /** The source of the item, shortened. */
   readonly shown: string
 }
@@ -122,9 +124,15 @@ export function processed(exchange: Exchange): Answer {
 /** The items of a batch answer in all categories. @throws NotJudged if the answer is no batch response record */
 export function itemsIn(exchange: Exchange, channel: Channel): readonly ReportedItem[] {
   const answer = processed(exchange)
+  const items = reportedItems(answer, channel)
+  if (items) return items
+  throw new NotJudged(`${exchange.label}: no batch response record in ${shownAnswer(answer)}`)
+}
+
+/** The items of an answer in all categories. Undefined if the answer is no batch response record. */
+export function reportedItems(answer: Answer, channel: Channel): readonly ReportedItem[] | undefined {
   const fields = objectOf(answer)
-  if (!fields || !categories.some((category) => Array.isArray(fields[category])))
-    throw new NotJudged(`${exchange.label}: no batch response record in ${shownAnswer(answer)}`)
+  if (!fields || !categories.some((category) => Array.isArray(fields[category]))) return undefined
   return categories.flatMap((category) => {
     const list: unknown = fields[category]
     return Array.isArray(list) ? list.map((item) => readItem(category, item, channel)) : []
@@ -137,7 +145,7 @@ function readItem(category: Category, item: unknown, channel: Channel): Reported
     100,
   )
   if (typeof item !== 'object' || item === null)
-    return { category, idJson: undefined, identifier: undefined, error: undefined, shown }
+    return { category, idJson: undefined, identifier: undefined, error: undefined, reason: undefined, shown }
   const fields = item as Fields
   const { error } = fields
   return {
@@ -145,6 +153,7 @@ function readItem(category: Category, item: unknown, channel: Channel): Reported
     idJson: 'id' in fields ? idJsonOf(fields.id) : undefined,
     identifier: identifierIn(fields, channel),
     error: typeof error === 'string' && error.trim() !== '' ? error : undefined,
+    reason: readReason(fields.reason),
     shown,
   }
 }

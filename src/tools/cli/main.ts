@@ -20,6 +20,11 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
     'run an operator or a platform in memory, with faults on request, to develop the other side',
     () => import('./fake.ts'),
   ],
+  [
+    'shadow',
+    'compare an operator in production with Bellwire on copied traffic, without delivering anything',
+    () => import('./shadow.ts'),
+  ],
   ['send', 'send a file of activity request records and wait for their outcomes', () => import('./send.ts')],
   ['push', 'send one message, and show its life on both sides', () => import('./push.ts')],
   ['failed', 'work through Failed Actions: count, list, show, replay, dismiss, export', () => import('./failed.ts')],
