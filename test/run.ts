@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { useMemoryFolder } from './support/memory-folder.ts'
 import { quickImports } from './support/quick-imports/bundle-packages.ts'
 import { globalSetup, globalTeardown } from './support/services/global-setup.ts'
 import { shareProcesses } from './support/together.ts'
@@ -39,6 +40,7 @@ const files =
   named.length > 0 ? find(named) : [...find(slowFiles), ...shareProcesses(short), ...find(['test/**/*.test.ts'], short)]
 /** With a larger space for new objects, a process collects its garbage less often. */
 const execArgv = [await quickImports(), '--max-semi-space-size=16', '--min-semi-space-size=16']
+useMemoryFolder()
 await globalSetup()
 const tests = run({ files: [...new Set(files)], concurrency, timeout: 480_000, execArgv })
 tests.on('test:fail', () => (process.exitCode = 1))
