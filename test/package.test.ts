@@ -2,7 +2,7 @@
 // Node.
 
 import assert from 'node:assert/strict'
-import { cp, mkdir, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, matchesGlob } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Run, type Started, startProgram } from './cli/bellwire.ts'
@@ -13,6 +13,10 @@ import { run } from './support/services/program.ts'
 import { addressOf, without } from './support/services/service.ts'
 import { post } from './support/sides.ts'
 import { until } from './support/wait.ts'
+
+interface Entry {
+  readonly version: string
+}
 
 const root = join(import.meta.dirname, '..')
 const oldest = ['22.19.0', '24.0.0']
@@ -73,7 +77,9 @@ const published = [
   'examples/onesignal.yaml',
   'examples/own-delivery.yaml',
   'examples/users.csv',
+  'npm-shrinkwrap.json',
   'package.json',
+  'sbom.cdx.json',
 ]
 
 test('the package contains only the program, its documents and its examples', () => {
@@ -98,6 +104,32 @@ test('every file in dist was built from an existing source file', async () => {
     .map((path) => path.slice('dist/'.length))
     .filter((path) => !sources.has(path) && !sources.has(path.replace(/(\.d\.ts|\.js)$/, '.ts')))
   assert.deepEqual(stale, [])
+})
+
+test('the shrinkwrap and the bill of materials name the packages of an installation, without addresses', {
+  skip: missing,
+}, async () => {
+  const read = async (name: string) => JSON.parse(await readFile(join(folder, 'node_modules', name), 'utf8'))
+  const { packages } = await read('bellwire/npm-shrinkwrap.json')
+  const { packages: lock } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const nameOf = (path: string) => path.replace(/.*node_modules\//, '')
+  const namesOf = (paths: readonly string[]) => paths.map(nameOf).toSorted()
+  const { '': _, ...others } = packages
+  assert.deepEqual(
+    namesOf([...Object.keys(others), 'node_modules/bellwire']),
+    namesOf(Object.keys((await read('.package-lock.json')).packages)),
+  )
+  for (const [path, entry] of Object.entries(others)) assert.deepEqual(entry, lock[path], path)
+  assert.doesNotMatch(JSON.stringify(packages), /"resolved"|"dev"/)
+  const { components, ...sbom } = await read('bellwire/sbom.cdx.json')
+  const versions = (entries: readonly [string, string][]) =>
+    [...new Set(entries.map((entry) => entry.join('@')))].toSorted()
+  assert.deepEqual(
+    components.map((each: { 'bom-ref': string }) => each['bom-ref']).toSorted(),
+    versions(Object.entries(others).map(([path, each]) => [nameOf(path), (each as Entry).version])),
+  )
+  // A time or a random number would make each pack another one.
+  assert.deepEqual([sbom.serialNumber, sbom.metadata.timestamp], [undefined, undefined])
 })
 
 test('the package with its dependencies takes at most 55 MB', { skip: missing }, async () => {
