@@ -127,22 +127,26 @@ check(
   },
 )
 
-check('an idle process that is not suspended keeps its locks', async (open, url) => {
-  const database = await open({ leaseMs: 1_000 })
+check('an idle session sends three heartbeats within the time after which the server ends it', async (open, url, t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const leaseMs = 60_000
+  const database = await open({ leaseMs })
   const lock = await database.own('1/push')
+  const [[row]] = await database.commit([op(idleTimeout, [[]])])
+  assert.equal(row?.setting, '1min')
   const { pid } = await writerOf(database)
-  const silentSince = performance.now()
-  // Its session still sends heartbeats long after the lease would have ended.
-  await until(
-    async () => {
-      const [row] = await query(
-        url,
-        `select now() - state_change < interval '1 second' as lately from pg_stat_activity where pid = ${pid}`,
-      )
-      return performance.now() - silentSince > 2_500 && row?.lately === true
-    },
-    { awaited: 'the session has sent heartbeats' },
-  )
+  const lastUse = async (): Promise<number> => {
+    const [at] = await query(
+      url,
+      `select extract(epoch from state_change)::float as s from pg_stat_activity where pid = ${pid}`,
+    )
+    return at?.s as number
+  }
+  for (let third = 0; third < 3; third++) {
+    const before = await lastUse()
+    t.mock.timers.tick(leaseMs / 3)
+    await until(async () => (await lastUse()) > before, { awaited: 'the session has sent a heartbeat' })
+  }
   assert.equal(lock?.lost.aborted, false)
 })
 
@@ -161,7 +165,9 @@ check(
       `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' own 1/push', 0))`,
     )
     const ended = halfTransaction(stalled)
-    assert.ok(await until(() => database.own('1/push'), { awaited: 'the lock of the session is free' }))
+    // On a slow machine, our own session may also lose its lease.
+    const own = () => database.own('1/push').catch(() => undefined)
+    assert.ok(await until(own, { awaited: 'the lock of the session is free' }))
     assert.match(String(await ended), /terminating connection/)
   },
 )
@@ -178,21 +184,27 @@ check('an owner whose session stalls within a transaction is not alive after its
   await stalled.query(
     `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' owner 4711-x', 0))`,
   )
-  const isAlive = async (): Promise<boolean> => (await database.alive(['4711-x'])).has('4711-x')
-  assert.equal(await isAlive(), true)
+  // On a slow machine, our own session may also lose its lease.
+  const readAlive = () => database.alive(['4711-x']).catch(() => undefined)
+  assert.equal((await until(readAlive, { awaited: 'the session of ours' })).has('4711-x'), true)
   const ended = halfTransaction(stalled)
-  await until(async () => !(await isAlive()), { awaited: 'the owner is not alive' })
+  await until(async () => (await readAlive())?.has('4711-x') === false, { awaited: 'the owner is not alive' })
   assert.match(String(await ended), /terminating connection/)
 })
 
-check('a connection without its lock counts as lost, because a transaction pooler has switched it', async (open) => {
-  const database = await open({ leaseMs: 1_000 })
-  const lock = await database.own('1/push')
-  const lost = event('store.lost')
-  await database.commit([op(unlockAll, [[]])], { durable: false })
-  assert.match((await lost).error, /session pooler/)
-  assert.equal(lock?.lost.aborted, true)
-})
+check(
+  'a connection without its lock counts as lost, because a transaction pooler has switched it',
+  async (open, _, t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const database = await open({ leaseMs: 60_000 })
+    const lock = await database.own('1/push')
+    const lost = event('store.lost')
+    await database.commit([op(unlockAll, [[]])], { durable: false })
+    t.mock.timers.tick(20_000)
+    assert.match((await lost).error, /session pooler/)
+    assert.equal(lock?.lost.aborted, true)
+  },
+)
 
 check(
   'when the connection is killed, waiting commits are rejected, and the next connection has a new owner',
@@ -330,6 +342,11 @@ const logPosition = statement<{ lsn: string }>({
   text: () => 'select pg_current_wal_insert_lsn()::text as lsn',
 })
 
+const idleTimeout = statement<{ setting: string }>({
+  name: 'idle_timeout',
+  columns: {},
+  text: () => `select current_setting('idle_session_timeout') as setting`,
+})
 const synchronousCommit = statement<{ setting: string }>({
   name: 'synchronous_commit',
   columns: {},
