@@ -5,7 +5,7 @@
 // |------------|----------------------------------------------|-------------------------------------------------------------|
 // | in_flight  | before the send (claim.ts)                   | it may have been sent: the next attempt counts as uncertain |
 // | successful | before the caller is answered (settle.ts)    | final: every repetition gets the same identifier            |
-// | failed     | likewise                                     | final for the platform; a replay is a new attempt           |
+// | failed     | likewise                                     | final for the platform; a replay, or a repetition because the answer was lost, is a new attempt |
 // | fatal      | likewise                                     | the platform sends it again: a new attempt                  |
 
 import type { Database, Migration } from '../../base/store/database.ts'
