@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.ts'
 import { oidcClient, startOidcProvider } from '../support/oidc-provider.ts'
 import { chromium, withoutChromium } from '../support/services/chromium.ts'
 import { get, post, startOperator } from '../support/sides.ts'
+import { tcpProxy } from '../support/tcp-proxy.ts'
 import { anna, sidesAtWork } from './at-work.ts'
 import { journeys, type Tab, withoutScript } from './journeys.ts'
 
@@ -31,7 +32,7 @@ async function open(t: TestContext, url: string, options: BrowserContextOptions 
   const errors: string[] = []
   page.on('pageerror', ({ message }) => errors.push(message))
   page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text())
+    if (message.type() === 'error' && !lostConnection.test(message.text())) errors.push(message.text())
   })
   t.after(() => assert.deepEqual(errors, []))
   await page.goto(`${url}/console`)
@@ -40,6 +41,9 @@ async function open(t: TestContext, url: string, options: BrowserContextOptions 
   await page.waitForSelector('nav')
   return page
 }
+
+/** The side cannot be reached, as one test wants it. */
+const lostConnection = /net::ERR_|htmx:sse:error/
 
 const tabs =
   (javaScriptEnabled: boolean) =>
@@ -118,13 +122,20 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   skip,
 }, async (t) => {
   const { platform } = await sidesAtWork(t)
-  const page = await open(t, platform, { colorScheme: 'dark', timezoneId: 'Asia/Tokyo' })
+  const proxy = await tcpProxy(t, Number(new URL(platform).port))
+  const page = await open(t, `http://127.0.0.1:${proxy.port}`, { colorScheme: 'dark', timezoneId: 'Asia/Tokyo' })
   await page.click('#table-hour summary')
   await post(`${platform}/admin/lanes/pause`, { lane: '1/push', reason: 'seen at once' }, anna.key)
   await page.waitForSelector('text=seen at once')
   assert.equal(await page.locator('#table-hour[open]').count(), 1)
+  assert.equal(await page.locator('h1 + dl a[href$="/console/failed"]').count(), 1)
   assert.match(await page.locator('time').first().innerText(), /\(\d\d:\d\d:\d\d UTC\)/)
   assert.deepEqual(await faultsOf(page), [], 'dark')
+  proxy.cut()
+  await page.waitForSelector('text=No connection: trying again')
+  assert.equal(await page.locator('#live[data-lost]').count(), 1)
+  proxy.restore()
+  await page.waitForSelector('text=Live: pause')
   await page.keyboard.press('p')
   await page.waitForSelector('text=Paused: continue')
   assert.equal(await page.locator('[hx-sse\\:connect]').count(), 0)

@@ -69,11 +69,11 @@ export function query(members: Readonly<Record<string, string | number | undefin
 /** An empty list says what would be in it. */
 export const empty = (text: string): Html => html`<p class="empty">${text}</p>`
 
-/** A figure with its name. */
-export type Figure = readonly [name: string, value: string, tone?: string]
+/** A figure with its name. `to` is the address of the page that lists what it counts. */
+export type Figure = readonly [name: string, value: string, tone?: string, to?: string | undefined]
 
 export const figures = (all: readonly Figure[]): Html =>
-  html`<dl class="figures">!${all.map(([name, value, tone = '']) => html`<div class="${tone}"><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+  html`<dl class="figures">!${all.map(([name, value, tone = '', to]) => html`<div class="${tone}"><dt>${name}</dt><dd>!${to === undefined ? html`${value}` : html`<a href="${to}">${value}</a>`}</dd></div>`)}</dl>`
 
 /** A table that scrolls by itself, also with the keyboard. @param columns names; those that begin with `#` are numbers; an empty one is of boxes or links */
 export const table = (label: string, columns: readonly string[], rows: readonly Html[]): Html =>

@@ -19,6 +19,7 @@ const htmxConfig = JSON.stringify({
   extensions: 'sse',
   history: false,
   includeIndicatorCSS: false,
+  sse: { reconnectMaxDelay: 5_000 },
   morphIgnore: ['data-htmx-powered', 'open'],
 })
 

@@ -54,6 +54,8 @@ export interface Act {
   readonly needs: AnyRouteName
   /** What the button says. @example 'Pause lane' */
   readonly title: string
+  /** Nobody can undo it. */
+  readonly isFinal?: true
   /** The effect with its count, and the fields that the person may change. The GET parameters are sent with the form. */
   ask(visit: Visit): Promise<Question>
   act(visit: Visit, fields: Fields): Promise<Done>

@@ -287,7 +287,8 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       return reply.hijack()
     }
     const still = (await page.still?.(visit)) ?? ''
-    const content = html`!${noteOf(visit)}!${still}!${page.live ? liveOf(visit, page.path, await page.live(visit)) : ''}`
+    const shown = page.live ? liveOf(visit, page.path, await page.live(visit)) : { control: '', part: '' }
+    const content = html`!${noteOf(visit)}!${shown.control}!${still}!${shown.part}`
     return send(request, reply, { title: page.title, path: page.within ?? page.path, content })
   }
 
@@ -312,7 +313,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 <input type="hidden" name="csrf" value="${visit.csrf}">!${given}
 <p>!${effect}</p>
 !${fields}
-<p class="buttons">!${isEmpty ? '' : html`<button class="primary">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
+<p class="buttons">!${isEmpty ? '' : html`<button class="primary !${act.isFinal ? 'final' : ''}">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
 </form>`
     return send(request, reply, { title: act.title, path: act.path, content })
   }
@@ -360,7 +361,10 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     }
     const content = html`<h1>${status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'This did not work'}</h1><p class="note bad" role="alert">${message}</p>`
     reply.code(status)
-    if (opened.has(request)) return send(request, reply, { title: 'Error', path: '', content })
+    if (opened.has(request)) {
+      const to = html`<p class="buttons"><a class="button" href="${baseOf(request)}">Overview</a></p>`
+      return send(request, reply, { title: 'Error', path: '', content: content + to })
+    }
     const frame = { title: 'Error', side, base: baseOf(request), versions: await files.versions() }
     return reply.type(htmlType).send(documentOf(frame, html`<main class="sign-in" id="content">!${content}</main>`))
   }
@@ -371,15 +375,15 @@ const unknownPerson = (name: string): string =>
 
 const htmlType = 'text/html; charset=utf-8'
 
-/** The live part of a page. The address says whether it is paused. */
-function liveOf(visit: Visit, path: string, part: Html): Html {
+/** The live part of a page, and what pauses it. The address says whether it is paused. */
+function liveOf(visit: Visit, path: string, part: Html): { readonly control: Html; readonly part: Html } {
   const { live: state, did: _, count: __, ...query } = visit.query
   const isPaused = state === 'off'
   const connect = isPaused
     ? ''
     : html`hx-sse:connect="${visit.link(path, query)}" hx-sse:close="ended" hx-swap="innerMorph"`
-  return html`<p class="switch"><a href="${visit.link(path, { ...query, live: isPaused ? undefined : 'off' })}" data-pause>${isPaused ? 'Paused: continue' : 'Live: pause'}</a></p>
-<div id="live" !${connect}>!${part}</div>`
+  const control = html`<p class="switch" role="status"><a href="${visit.link(path, { ...query, live: isPaused ? undefined : 'off' })}" data-pause !${isPaused ? 'data-off' : ''}>${isPaused ? 'Paused: continue' : 'Live: pause'}</a></p>`
+  return { control, part: html`<div id="live" !${connect}>!${part}</div>` }
 }
 
 /** The fields of a query or of a form. Empty ones are left out, since a form sends each; repeated ones are joined by commas. */

@@ -38,6 +38,21 @@ document.addEventListener('change', (event) => {
   for (const box of event.target.form.querySelectorAll('input[type=checkbox][name=seq]')) box.checked = event.target.checked
 })
 
+// On a narrow screen, the navigation scrolls.
+document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+
+// The live part without a connection is old.
+function showConnection(isLost) {
+  const live = document.getElementById('live')
+  const says = document.querySelector('[data-pause]')
+  if (!live || !says || live.hasAttribute('data-lost') === isLost) return
+  live.toggleAttribute('data-lost', isLost)
+  says.dataset.says ??= says.textContent
+  says.textContent = isLost ? 'No connection: trying again' : says.dataset.says
+}
+document.addEventListener('htmx:sse:error', () => showConnection(true))
+document.addEventListener('htmx:sse:after:connection', () => showConnection(false))
+
 // The session has ended: the page itself leads to the sign-in.
 document.addEventListener('ended', () => location.reload())
 
@@ -86,6 +101,12 @@ function drawCurves() {
   }
 }
 
+/** In the legend: the point below the pointer, or the newest one. */
+const shown = (say) => (plot, value, series) => {
+  const of = value ?? plot.data?.[series]?.at(-1)
+  return of == null ? '–' : say(of)
+}
+
 function optionsOf(box, names) {
   const axis = { stroke: colorOf('--muted'), grid: { stroke: colorOf('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' }
   const colors = ['--good', '--bad', '--warn']
@@ -98,13 +119,13 @@ function optionsOf(box, names) {
     axes: [{ ...axis, size: 28, space: 60, values: (_plot, splits) => splits.map(clockOf) }, { ...axis, size: 46, space: 34 }],
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
     series: [
-      { label: 'until', value: (_plot, seconds) => (seconds == null ? '–' : clockOf(seconds)) },
+      { label: 'until', value: shown((seconds) => clockOf(seconds)) },
       ...names.map((label, i) => ({
         label,
         stroke: colorOf(colors[i]),
         width: 1.5,
         points: { show: false },
-        value: (_plot, count) => count ?? '–',
+        value: shown((count) => count.toLocaleString('en')),
         ...(i === 0 && { fill: colorOf(colors[i], '14%') }),
       })),
     ],

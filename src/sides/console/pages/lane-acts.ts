@@ -153,6 +153,7 @@ const mostRequests = 10
 
 const cancel: Act = {
   path: '/lanes/cancel',
+  isFinal: true,
   needs: 'POST /admin/lanes/cancel',
   title: 'Cancel messages',
   async ask(visit) {

@@ -7,14 +7,18 @@ import type { Visit } from '../page.ts'
 export type Lane = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]
 export type Pause = Lane['pauses'][number]
 
+/** The state of a lane, as a badge. */
+export const stateOf = ({ state, pauses }: Pick<Lane, 'state' | 'pauses'>): Html =>
+  badge(state === 'running' && pauses.length > 0 ? 'paused in part' : state)
+
 /** A table with one row for each lane, and its reasons to wait under it. */
 export function laneTable(visit: Visit, lanes: readonly Lane[]): Html {
   const rows = lanes.map((lane) => {
-    const { name, state, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
+    const { name, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
     const reasons = reasonsOf(lane)
     return html`<tr>
 <th scope="row"><a href="${visit.link('/lane', { name })}"><bdi>${name}</bdi></a></th>
-<td>!${badge(state)}</td>
+<td>!${stateOf(lane)}</td>
 <td class="number">${number(waiting)}</td>
 <td class="number">${waiting === 0 ? '–' : duration(age)}</td>
 <td class="number">${number(inFlight)}</td>

@@ -2,9 +2,9 @@
 
 import { HttpError } from '../../../base/http/http-error.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
-import { badge, crumb, duration, figures, type Html, html, moment, number, table } from '../html.ts'
+import { crumb, duration, figures, type Html, html, moment, number, table } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
-import { type Lane, type Pause, pauseOf, reasonsOf } from './lane-facts.ts'
+import { type Lane, type Pause, pauseOf, reasonsOf, stateOf } from './lane-facts.ts'
 
 export const lanePage: Page = {
   path: '/lane',
@@ -13,9 +13,9 @@ export const lanePage: Page = {
   within: '/lanes',
   async live(visit) {
     const [lane, cancellations] = await Promise.all([readLane(visit), readCancellations(visit)])
-    const { name, state, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
+    const { name, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
     const reasons = reasonsOf({ ...lane, pauses: [] })
-    return html`!${crumb(visit.link('/lanes'), 'Lanes')}<h1>Lane <bdi>${name}</bdi> !${badge(state)}</h1>
+    return html`!${crumb(visit.link('/lanes'), 'Lanes')}<h1>Lane <bdi>${name}</bdi> !${stateOf(lane)}</h1>
 !${reasons.length === 0 ? '' : html`<ul class="reasons">!${reasons.map((each) => html`<li>!${each}</li>`)}</ul>`}
 !${figures([
       ['Waiting', number(waiting)],

@@ -21,7 +21,7 @@ export const overviewPage: Page = {
     const isWhole = visit.key.brands === undefined
     const alerts = isWhole ? visit.watch.alerts() : []
     return html`!${verdictOf(stopped, alerts.length + unavailable.length)}
-!${numbersOf(summary, lanes)}
+!${numbersOf(visit, summary, lanes)}
 !${alerts.length === 0 ? '' : alertsOf(visit)}
 !${stopped.length === 0 ? '' : html`<h2>Held and paused</h2>!${laneTable(visit, stopped)}`}
 !${isWhole ? html`<h2>Outcomes</h2><div class="curves">!${curveOf(visit, 'hour')}!${curveOf(visit, 'day')}</div>` : ''}`
@@ -45,14 +45,15 @@ function verdictOf(stopped: readonly Lane[], alerts: number): Html {
 
 type Summary = AnswerOf<'operator' | 'platform', 'GET /admin/summary'>
 
-function numbersOf(summary: Summary, lanes: readonly Lane[]): Html {
+function numbersOf(visit: Visit, summary: Summary, lanes: readonly Lane[]): Html {
+  const failed = visit.side === 'platform' && visit.can('GET /admin/failed/summary') ? visit.link('/failed') : undefined
   const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0)
   const oldest = Math.max(0, ...lanes.filter((lane) => lane.waiting > 0).map((lane) => lane.oldest_age_ms))
   return figures([
-    ['Waiting', number(waiting)],
+    ['Waiting', number(waiting), '', visit.link('/lanes')],
     ['Oldest message', waiting === 0 ? '–' : duration(oldest)],
     ['Successful', number(summary.successful), 'good'],
-    ['Failed', number(summary.failed), summary.failed > 0 ? 'bad' : ''],
+    ['Failed', number(summary.failed), summary.failed > 0 ? 'bad' : '', failed],
     ...('fatal' in summary
       ? ([
           ['Fatal', number(summary.fatal), summary.fatal > 0 ? 'warn' : ''],

@@ -96,18 +96,17 @@ function permissionOf({ decided, fields, exempt, source, read_at: readAt, as_of:
   ])
 }
 
-const countTable = (label: string, counts: Readonly<Record<string, number>>): Html =>
-  table(
-    label,
-    ['Kind', '#Rows'],
-    Object.entries(counts).map(
-      ([name, count]) =>
-        html`<tr><th scope="row">${name.replaceAll('_', ' ')}</th><td class="number">${number(count)}</td></tr>`,
-    ),
+function countTable(label: string, counts: Readonly<Record<string, number>>): Html {
+  const rows = Object.entries(counts).map(
+    ([name, count]) =>
+      html`<tr><th scope="row">${name.replaceAll('_', ' ')}</th><td class="number ${count === 0 ? 'muted' : ''}">${number(count)}</td></tr>`,
   )
+  return html`<div class="counts">!${table(label, ['Kind', '#Rows'], rows)}</div>`
+}
 
 const erase: Act = {
   path: '/person/erase',
+  isFinal: true,
   needs: 'POST /admin/people/erase',
   title: 'Erase person',
   async ask(visit) {

@@ -5,7 +5,7 @@ import type { AnswerOf, SideName } from '../../admin/calls.ts'
 import { badge, duration, empty, figures, type Html, html, moment, number, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
 import { reasonField, reasonOf } from './act-fields.ts'
-import { type Lane, reasonsOf } from './lane-facts.ts'
+import { type Lane, reasonsOf, stateOf } from './lane-facts.ts'
 
 type Service = AnswerOf<SideName, 'GET /admin/services'>['services'][number]
 type Paused = NonNullable<Service['paused']>
@@ -125,10 +125,10 @@ async function readLinks(visit: Visit): Promise<readonly Link[]> {
 
 function linkTable(visit: Visit, links: readonly Link[]): Html {
   const rows = links.map((lane) => {
-    const { name, state, waiting, oldest_age_ms: age, parked } = lane
+    const { name, waiting, oldest_age_ms: age, parked } = lane
     const count = parked === undefined ? '–' : number(parked)
     const shown = parked ? html`<a href="${visit.link('/failed', { lane: name })}">${count}</a>` : html`${count}`
-    return html`<tr><th scope="row"><a href="${visit.link('/lane', { name })}">${name}</a></th><td>!${badge(state)}</td><td class="number">${number(waiting)}</td><td class="number">${waiting === 0 ? '–' : duration(age)}</td><td class="number">!${shown}</td><td class="wide">!${reasonsOf(lane).join('<br>')}</td></tr>`
+    return html`<tr><th scope="row"><a href="${visit.link('/lane', { name })}">${name}</a></th><td>!${stateOf(lane)}</td><td class="number">${number(waiting)}</td><td class="number">${waiting === 0 ? '–' : duration(age)}</td><td class="number">!${shown}</td><td class="wide">!${reasonsOf(lane).join('<br>')}</td></tr>`
   })
   return table('Device links', ['Lane', 'State', '#Waiting', '#Oldest', '#Parked', 'Why'], rows)
 }
