@@ -185,6 +185,17 @@ const faults: readonly Fault[] = [
     severity: 'ticket',
     summary: 'a:7101 refused its new configuration, and keeps the old one',
   },
+  {
+    alert: 'BellwireCanary',
+    series: {
+      'bellwire_canary_last_success_timestamp_seconds{brand="1",channel="push"}': {
+        fault: '1800+0x60',
+        quiet: '0+60x60',
+      },
+    },
+    labels: { brand: '1', channel: 'push' },
+    summary: 'no push canary of brand 1 was delivered for 30m 0s',
+  },
 ]
 
 test('each rule fires on its fault with its words, and is silent without it', { skip }, async (t) => {

@@ -190,7 +190,7 @@ test('the request and the answer pass byte for byte, also if the operator cuts i
   assert.equal(away.status, 502)
   assert.match(((await away.json()) as { error: string }).error, /did not answer/)
   assert.deepEqual(reasons, ['copied', 'the operator did not answer', 'the operator did not answer'])
-  await proxy.close()
+  await proxy.close(0)
 })
 
 test('bellwire shadow reads devices from a file, sends nothing, reports the differences and exits with 1', async (t) => {

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { Command, Option } from 'commander'
+import { escapeControls } from '../../base/runtime/log-text.ts'
 import { redactSecrets } from '../../base/runtime/redact-secrets.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import { secretsOf } from '../../sides/config/print.ts'
@@ -7,22 +8,44 @@ import { ConfigError } from '../../sides/config/problem.ts'
 import { withConfig } from './config-option.ts'
 import type { Finding } from './doctor/part.ts'
 import { CliError, exit } from './exit.ts'
+import { brandNumber } from './numbers.ts'
+import { toJson } from './output.ts'
 import { time } from './time.ts'
 
 interface DoctorOptions {
   readonly config?: string
   readonly timeout: number
+  readonly send?: string
+  readonly brand?: string
+  readonly channel: 'push' | 'site'
+  readonly title: string
+  readonly metricsFile?: string
   readonly strict?: true
   readonly json?: true
 }
 
 export function command(): Command {
   return withConfig(new Command())
-    .addOption(new Option('--timeout <time>', 'timeout of each check').argParser(time).default(10_000, '10s'))
+    .addOption(
+      new Option('--timeout <time>', 'timeout of each check, or of the message').argParser(time).default(10_000, '10s'),
+    )
     .option('--strict', 'exit with code 1 if there are warnings')
     .option('--json', 'print the findings as one JSON object')
+    .option(
+      '--send <user>',
+      'instead of the checks: send one message to this test user, and wait until it is delivered',
+    )
+    .option('--brand <number>', 'with --send: the brand of the user; default: the only brand', brandNumber)
+    .addOption(new Option('--channel <channel>', 'with --send: the channel').choices(['push', 'site']).default('push'))
+    .option('--title <text>', 'with --send: the title', 'Canary')
+    .option('--metrics-file <file>', 'with --send: write the result for the textfile collector of node_exporter')
     .addHelpText('after', help)
-    .action(async ({ config: file, timeout, strict, json }: DoctorOptions) => {
+    .action(async (options: DoctorOptions) => {
+      const { config: file, timeout, strict, json, send: user } = options
+      if (user !== undefined) {
+        process.exitCode = await runCanary(user, options)
+        return
+      }
       const { findings, secrets } = await checkConfiguration(file, timeout)
       const problems = findings.filter(({ ok }) => !ok).length
       const warnings = findings.filter(({ ok, warning }) => ok && warning).length
@@ -36,6 +59,21 @@ export function command(): Command {
       // Exits even if a check still hangs.
       process.stdout.write(output, () => process.exit())
     })
+}
+
+async function runCanary(user: string, { timeout: timeoutMs, metricsFile, json, ...options }: DoctorOptions) {
+  const { sendCanary, writeMetrics } = await import('./doctor/canary.ts')
+  const result = await sendCanary({ ...options, user, timeoutMs })
+  if (metricsFile !== undefined) await writeMetrics(metricsFile, result)
+  const { ok, through, activity_id: id, seconds, error = '' } = result
+  if (json) console.log(toJson(result))
+  else if (ok)
+    console.log(`${styleText('green', '✓')} message ${id} was delivered through the ${through} in ${seconds} s`)
+  else
+    console.log(
+      `${styleText('red', '✗')} message ${id} was not delivered through the ${through}: ${escapeControls(error)}`,
+    )
+  return ok ? exit.ok : exit.failed
 }
 
 async function checkConfiguration(
@@ -88,9 +126,13 @@ Checks the configuration and all that it names: settings, stores, whether each s
 clock), the operators of the lanes (address, key), attribute sources. It sends no messages and changes nothing, so it is safe to run
 beside running servers.
 
-Exit codes: 0 no problems, 1 problems, or with --strict warnings.
+With --send it is a canary: it sends one real message to a test user, through the platform of the configuration if there is one, or else to
+its operator, and waits until the provider accepted it.
+
+Exit codes: 0 no problems, or the message was delivered, 1 problems, or with --strict warnings, 2 wrong usage.
 
 Examples:
   bellwire doctor
+  bellwire doctor --send 1001 --metrics-file /var/lib/node_exporter/bellwire-canary.prom
   bellwire doctor --config /etc/bellwire.yaml --json
 `

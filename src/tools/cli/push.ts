@@ -5,7 +5,7 @@ import { CliError, exit } from './exit.ts'
 import type { SideOptions } from './explain/sides.ts'
 import { explain, withOtherSide } from './explain.ts'
 import { createProgress } from './progress.ts'
-import { withAddress, withSide } from './running-side.ts'
+import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, type Summary } from './send/summary.ts'
 import { time } from './time.ts'
@@ -48,30 +48,39 @@ Examples:
 `
 
 async function push(options: PushOptions): Promise<number> {
-  const { channel, timeout } = options
   const id = newId()
-  const summary = await withSide('platform', options, ['enqueue', 'counts', 'read'], async (client, signal) => {
-    const brand = options.brand ?? onlyBrand((await client.call('GET /admin/lanes')).lanes, channel)
-    const line = Buffer.from(recordOf(options, brand, id))
-    const progress = createProgress(process.stderr)
-    const read = async function* (): AsyncGenerator<Buffer> {
-      yield line
-    }
-    const file = { file: 'the message', read, bytes: line.length }
-    return await sendFile({ ...file, channel, wait: true, timeoutMs: timeout, client, signal, progress })
-  })
+  const summary = await sendOne(options, id)
   refuse(summary)
   const explained = await explain(id, { ...options, by: 'id', limit: 1 })
   return allSuccessful(summary) ? explained : exit.failed
 }
 
+export type OneMessage = Addressed & Pick<PushOptions, 'user' | 'brand' | 'channel' | 'title' | 'body' | 'timeout'>
+
+/** Enqueues one message at the platform, and waits for its outcome. */
+export async function sendOne(options: OneMessage, id: string): Promise<Summary> {
+  const { channel, timeout } = options
+  return withSide('platform', options, ['enqueue', 'counts', 'read'], async (client, signal) => {
+    const brand = options.brand ?? onlyBrand((await client.call('GET /admin/lanes')).lanes, channel)
+    const line = Buffer.from(`${recordOf(options, brand, id)}\n`)
+    const progress = createProgress(process.stderr)
+    const read = async function* (): AsyncGenerator<Buffer> {
+      yield line
+    }
+    const file = { file: 'the message', read, bytes: line.length }
+    return sendFile({ ...file, channel, wait: true, timeoutMs: timeout, client, signal, progress })
+  })
+}
+
 /** Later than all ids of the sender that were made before: microseconds. */
-const newId = (): string => String(BigInt(Date.now()) * 1000n + (process.hrtime.bigint() % 1000n))
+export const newId = (): string => String(BigInt(Date.now()) * 1000n + (process.hrtime.bigint() % 1000n))
+
+type Content = Pick<PushOptions, 'user' | 'title' | 'body'>
 
 /** brand_id is written without quotes, with all its digits. */
-function recordOf({ user, title, body }: PushOptions, brand: string, id: string): string {
+export function recordOf({ user, title, body }: Content, brand: string, id: string): string {
   const content = JSON.stringify({ title, body }).slice(1, -1)
-  return `{"activity":{"id":${id},"brand_id":${brand},"user_id":${JSON.stringify(user)}},${content}}\n`
+  return `{"activity":{"id":${id},"brand_id":${brand},"user_id":${JSON.stringify(user)}},${content}}`
 }
 
 function onlyBrand(lanes: readonly { readonly name: string }[], channel: string): string {

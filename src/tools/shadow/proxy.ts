@@ -10,6 +10,7 @@ import {
 import { request as httpsRequest } from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
 import { originOf } from '../../base/runtime/origin-of.ts'
+import { atMost } from '../../base/runtime/within.ts'
 
 /** A request that the operator answered completely. */
 export interface Forwarded {
@@ -40,8 +41,8 @@ export interface ProxyOptions {
 
 export interface Proxy {
   readonly url: string
-  /** Refuses new connections, and resolves when each request is answered. */
-  close(): Promise<void>
+  /** Refuses new connections. Requests in progress have `withinMs` to be answered. */
+  close(withinMs: number): Promise<void>
 }
 
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
@@ -62,9 +63,9 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   )
   return {
     url: originOf(server),
-    async close() {
+    async close(withinMs) {
       server.close()
-      if (open.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+      if (open.size > 0) await atMost(withinMs, new Promise<void>((resolve) => (onIdle = resolve)))
       server.closeAllConnections()
     },
   }

@@ -79,7 +79,7 @@ export async function startShadow({
       url: proxy.url,
       idle: copies.idle,
       async stop() {
-        await proxy.close()
+        await proxy.close(stopWithinMs)
         await atMost(stopWithinMs, copies.idle())
         comparison.end()
         await stopAll()
