@@ -38,8 +38,9 @@ const find = (patterns: readonly string[], exclude: readonly string[] = []): rea
 const short = find(shortFiles, alone)
 const files =
   named.length > 0 ? find(named) : [...find(slowFiles), ...shareProcesses(short), ...find(['test/**/*.test.ts'], short)]
+const withoutHook = `--import=${new URL('support/without-hook.ts', import.meta.url).href}`
 /** With a larger space for new objects, a process collects its garbage less often. */
-const execArgv = [await quickImports(), '--max-semi-space-size=16', '--min-semi-space-size=16']
+const execArgv = [await quickImports(), withoutHook, '--max-semi-space-size=16', '--min-semi-space-size=16']
 useMemoryFolder()
 await globalSetup()
 const tests = run({ files: [...new Set(files)], concurrency, timeout: 480_000, execArgv })
