@@ -17,6 +17,11 @@ export interface Proof {
   readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka' | 'go' | 'nghttpd' | 'nginx')[]
   /** The time limit of the proof, in seconds. */
   readonly boundSeconds: { readonly small: number; readonly full: number }
+  /**
+   * Whether it waits for the end of a lease on PostgreSQL: in small size a lease is 2 s. On a slow machine, a process that nobody
+   * stopped may lose such a lease and repeat a call, so the proof must allow a repetition for each uncertain attempt.
+   */
+  readonly outlastsLeases?: boolean
   /** Rejects with an AssertionError if the claim does not hold. Resolves with the figures. */
   run(options: ProofOptions, signal: AbortSignal): Promise<Figures>
 }

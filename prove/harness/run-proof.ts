@@ -7,7 +7,6 @@ import { endProcesses } from './process.ts'
 import type { Figures, Proof } from './proof.ts'
 
 const cleanUpMs = 30_000
-/** The small size does not wait out a full lease. It is longer than the pauses of a process on a busy machine. */
 const smallLeaseMs = '2000'
 
 export interface Verdict {
@@ -21,7 +20,8 @@ export interface Verdict {
 /** Runs a proof within its time limit and ends all its processes. Its files are kept only if it failed. */
 export async function runProof(proof: Proof, small: boolean, print: (line: string) => void): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), `bellwire-${proof.name}-`))
-  if (small) process.env[leaseVariable] = smallLeaseMs
+  if (small && proof.outlastsLeases) process.env[leaseVariable] = smallLeaseMs
+  else delete process.env[leaseVariable]
   const seconds = proof.boundSeconds[small ? 'small' : 'full']
   const timeout = AbortSignal.timeout(seconds * 1000)
   const late = new Promise<never>((_, reject) => {

@@ -22,6 +22,7 @@ const proofOn = (name: string, devices: boolean): Proof => ({
   name,
   claims: `two operators and two platforms on PostgreSQL${devices ? ', pushes to devices' : ''}, fed by bellwire send: SIGKILL and SIGTERM at every point of a message's way lose nothing; second calls are at most as many as uncertain attempts`,
   needs: ['postgres'],
+  outlastsLeases: true,
   boundSeconds: { small: 600, full: 3_600 },
   async run(options, signal) {
     const stores = [await postgresStore(), await postgresStore()] as const

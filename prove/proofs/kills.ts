@@ -70,6 +70,7 @@ const onPostgres = (name: string, devices: boolean): Proof => ({
   name,
   claims: `${claims}; two operators and the platform on PostgreSQL${devices ? ', pushes to devices' : ''}`,
   needs: ['postgres'],
+  outlastsLeases: true,
   boundSeconds: { small: 600, full: 3_600 },
   async run(options, signal) {
     const stores = [await postgresStore(), await postgresStore()] as const
