@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
 import { openDatabase } from '../../src/base/store/open-database.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
 import { other, plantOperator, plantPlatform } from '../people/planted.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { adminKey, element, get, keys, post, startOperator, startPlatform, temporary } from '../support/sides.ts'
@@ -102,7 +101,7 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
   const to = await freshSchema()
 
   const full = await openDatabase(to, {
-    migrations: [{ name: 'x/1', statements: () => ['create table x (a bigint)'] }],
+    migrations: [{ name: 'x/1', statements: () => ['create table x (a bigint)'], readableFrom: '99.0.0' }],
   })
   await full.close()
   const move = ['move', 'platform', '--yes', '--json', '-c', config]
@@ -161,22 +160,3 @@ const silent = {
   max: 100,
   send: () => new Promise<never>(() => {}),
 }
-
-test('a store of a later version is refused with its migration and what to do', async (t) => {
-  const folder = await temporary(t)
-  const url = `sqlite:${join(folder, 'x.db')}`
-  const later = { name: 'queue/2', statements: () => ['create table later (a bigint)'] }
-  const database = await openDatabase(url, { migrations: [later] })
-  await database.commit([op(insertLater, [[1]])])
-  await database.close()
-  await assert.rejects(
-    openDatabase(url, { migrations: [], whole: true }),
-    /changed by a later version of Bellwire \(migration queue\/2\): install/,
-  )
-})
-
-const insertLater = statement({
-  name: 'insert_later',
-  columns: { a: 'bigint' },
-  text: (rows) => `insert into later select r.a from ${rows} r`,
-})

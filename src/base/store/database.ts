@@ -137,6 +137,11 @@ export interface Migration {
   /** Folder and number, such as 'queue/1'. */
   readonly name: string
   readonly statements: (type: Dialect) => readonly string[]
+  /**
+   * The oldest release that may use the store afterwards, such as '0.1.0'. A migration that only adds tables, indexes, and columns with a
+   * default names the release before it, so that both run at once during an upgrade. Absent in the migrations of 0.1.0.
+   */
+  readonly readableFrom?: string
   /** The tables that it creates with `partitionedBy`. */
   readonly partitioned?: readonly PartitionedTable[]
   /** The tables that it creates for rows of brands, for moving a brand to another database. */

@@ -1,4 +1,5 @@
 import { clock } from '../runtime/clock.ts'
+import { version } from '../runtime/version.ts'
 import type { Dialect, Migration } from './database.ts'
 import { createProbeTable } from './write-probe.ts'
 
@@ -6,8 +7,15 @@ export interface Migrator {
   readonly dialect: Dialect
   /** Runs the statements in one transaction. */
   readonly run: (statements: readonly string[]) => Promise<void>
-  readonly names: () => Promise<readonly string[]>
+  readonly query: (text: string) => Promise<readonly Record<string, unknown>[]>
 }
+
+interface Applied {
+  readonly name: string
+  readonly readableFrom: string
+}
+
+const firstRelease = '0.1.0'
 
 /** In the place of a migration: the rows of the store live in another database now. */
 export const movedAway = 'moved'
@@ -17,33 +25,34 @@ const numbering = /^queue\/store-\d+$/
 /**
  * Applies the pending migrations in order, each in its own transaction. The caller holds the lock.
  *
- * @param whole they are all migrations of the store: a store with others is refused
+ * A store that a later release has extended is used, if the release allows it: then both run at once during an upgrade.
+ *
+ * @param whole they are all migrations of the store: others are of a later release
  * @returns their names
  */
 export async function migrate(
   migrations: readonly Migration[],
-  { dialect, run, names }: Migrator,
+  { dialect, run, query }: Migrator,
   whole = false,
 ): Promise<string[]> {
   await run([
-    'create table if not exists migrations (name text primary key, at bigint not null)',
+    `create table if not exists migrations (
+       name text primary key, at bigint not null, readable_from text not null default '${firstRelease}')`,
     createProbeTable(dialect.key),
   ])
-  const existing = new Set(await names())
+  const rows = await query('select name, readable_from as "readableFrom" from migrations')
+  const existing = new Set(rows.map(({ name }) => String(name)))
   if (existing.has(movedAway))
     throw new Error('the store was moved to PostgreSQL with `bellwire move`: write the new address in `store`')
-  const later = [...existing].find((name) => !numbering.test(name) && !migrations.some((each) => each.name === name))
-  if (whole && later !== undefined)
-    throw new Error(
-      `the store was changed by a later version of Bellwire (migration ${later}): install that version, or restore a backup from before the upgrade`,
-    )
+  if (whole) demandReadable(rows as unknown as readonly Applied[], migrations)
   const applied: string[] = []
-  for (const { name, statements } of migrations) {
+  for (const { name, statements, readableFrom = firstRelease } of migrations) {
     if (existing.has(name)) continue
     try {
       await run([
         ...statements(dialect),
-        `insert into migrations (name, at) values ('${name.replaceAll("'", "''")}', ${clock.now()})`,
+        `insert into migrations (name, at, readable_from)
+           values ('${name.replaceAll("'", "''")}', ${clock.now()}, '${readableFrom}')`,
       ])
     } catch (error) {
       throw new Error(`Migration ${name} could not be applied: ${(error as Error).message}`, { cause: error })
@@ -52,4 +61,22 @@ export async function migrate(
     applied.push(name)
   }
   return applied
+}
+
+function demandReadable(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map(({ name }) => name))
+  const own = version()
+  for (const { name, readableFrom } of applied) {
+    if (known.has(name) || numbering.test(name) || !isOlder(own, readableFrom)) continue
+    throw new Error(
+      `the store was changed by a later version of Bellwire (migration ${name}), and ${own} cannot use it: install ${readableFrom} or later, or restore a backup from before the upgrade`,
+    )
+  }
+}
+
+/** @example isOlder('0.9.1', '0.10.0') // true */
+function isOlder(release: string, other: string): boolean {
+  const [a, b] = [release, other].map((each) => each.split(/[.-]/, 3).map(Number)) as [number[], number[]]
+  const i = a.findIndex((number, i) => number !== b[i])
+  return i >= 0 && (a[i] as number) < (b[i] as number)
 }

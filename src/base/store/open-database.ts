@@ -8,7 +8,7 @@ import { migrateSqlite } from './sqlite-migrate.ts'
 
 export interface OpenOptions extends PostgresOptions {
   readonly migrations: readonly Migration[]
-  /** `migrations` has all migrations of the store: a store that a later version changed is refused. */
+  /** `migrations` has all migrations of the store: others are of a later release. */
   readonly whole?: boolean
   /** SQLite: see openSqliteFile. */
   readonly shared?: boolean

@@ -8,7 +8,7 @@ import { explainConnectError } from './postgres-errors.ts'
 import { createPartitions, schemaLock } from './postgres-partitions.ts'
 import { demandSession, demandWritable } from './postgres-preconditions.ts'
 
-const postgresDialect: Dialect = {
+export const postgresDialect: Dialect = {
   engine: 'postgres',
   key: 'text collate "C"',
   serial: 'bigint generated always as identity primary key',
@@ -49,8 +49,7 @@ export async function migratePostgres(
       {
         dialect: postgresDialect,
         run: async (statements) => void (await client.query(statements.join(';\n'))),
-        names: async () =>
-          (await client.query<{ name: string }>('select name from migrations')).rows.map(({ name }) => name),
+        query: async (text) => (await client.query(text)).rows,
       },
       whole,
     )

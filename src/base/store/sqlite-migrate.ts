@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Dialect, Migration } from './database.ts'
 import { migrate } from './migrate.ts'
 
-const sqliteDialect: Dialect = {
+export const sqliteDialect: Dialect = {
   engine: 'sqlite',
   key: 'text',
   serial: 'integer primary key autoincrement',
@@ -29,11 +29,7 @@ export function migrateSqlite(db: DatabaseSync, migrations: readonly Migration[]
           db.exec('pragma temp_store = memory')
         }
       },
-      names: async () =>
-        db
-          .prepare('select name from migrations')
-          .all()
-          .map(({ name }) => name as string),
+      query: async (text) => db.prepare(text).all(),
     },
     whole,
   )
