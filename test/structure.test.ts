@@ -315,6 +315,7 @@ const reckonsWithMoments: Record<string, string> = {
   'delivery/send-path.ts': 'a deadline',
   'admin/subscriber-tokens.ts': 'the expiry of a token',
   'queue/lane/read-waiting.ts': 'the stored time of an item, which becomes a duration once',
+  'admin/keys.ts': 'the expiry of a key',
   'admin/lanes.ts': 'the end of a control, which people see',
   'queue/controls/lane-controls.ts': 'the stored end of a pause',
   'queue/lane/session.ts': 'the stored end of a pause, which becomes a duration once',

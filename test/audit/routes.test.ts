@@ -118,6 +118,12 @@ test('each act at an operator leaves its entry', async (t) => {
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
     ['GET /admin/audit/verify', '', { act: 'audit.verify' }],
     ['GET /admin/backup', '', { act: 'backup' }],
+    [
+      'POST /admin/keys',
+      { name: 'crm', scopes: ['counts'], reason: 'new' },
+      { act: 'keys.add', reason: 'new', given: { name: 'crm', scopes: ['counts'] } },
+    ],
+    ['POST /admin/keys/revoke', { name: 'crm' }, { act: 'keys.revoke', given: { name: 'crm' } }],
   ]
   await checkRows(url, rows)
   demandAll(routes, rows, [
@@ -225,7 +231,12 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
   ]
   await checkRows(url, rows)
   // At an operator, above: the same handlers.
-  demandAll(routes, rows, ['GET /admin/backup', 'GET /admin/permission/check'])
+  demandAll(routes, rows, [
+    'GET /admin/backup',
+    'GET /admin/permission/check',
+    'POST /admin/keys',
+    'POST /admin/keys/revoke',
+  ])
   await verify(url)
   const [looked] = (await entriesOf(url)).filter(({ act }) => act === 'audit.list')
   assert.equal(looked.by, 'office', 'who read the audit trail')

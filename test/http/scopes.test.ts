@@ -39,6 +39,7 @@ const onBothSides = {
   ],
   reload: ['POST /admin/reload'],
   backup: ['GET /admin/backup'],
+  keys: ['POST /admin/keys', 'POST /admin/keys/revoke'],
   people: [
     'GET /admin/people/{brand}/{user}',
     'POST /admin/people/erase',

@@ -16,6 +16,7 @@ import { crmPersonParts } from '../../src/subjects/reconcile/person-data.ts'
 const impersonalTables: Readonly<Record<string, string>> = {
   migrations: 'names of migrations',
   side_secrets: 'random secrets of the side',
+  access_keys: 'names and digests of keys of services',
   write_probes: 'the last write of a process',
   waiting: 'numbers of items and times',
   lane_counts: 'counts of items',

@@ -17,6 +17,9 @@ export interface AcceptedKey {
   readonly from?: readonly string[]
 }
 
+/** Where a key was written. Each source has its own list. */
+export type KeySource = 'configuration' | 'store'
+
 /** The accepted keys of one list, which all its routes share. */
 export interface AcceptedKeys<Key extends AcceptedKey = AcceptedKey> {
   /**
@@ -26,9 +29,9 @@ export interface AcceptedKeys<Key extends AcceptedKey = AcceptedKey> {
   /** Notes the use of a key. Reports a key that expires soon, once a day. @returns false: the key has expired */
   use(key: Key): boolean
   /** All keys, with the last use of each in this process, in epoch milliseconds. */
-  list(): readonly { readonly key: Key; readonly lastUsedAt: number | undefined }[]
-  /** Accepts these keys from now on, and no others. Requests in progress go on. */
-  replace(keys: readonly Key[]): void
+  list(): readonly { readonly key: Key; readonly source: KeySource; readonly lastUsedAt: number | undefined }[]
+  /** Accepts these keys of the source from now on, and no others of it. Requests in progress go on. */
+  replace(keys: readonly Key[], source?: KeySource): void
   /** Called for each key that is refused as wrong. */
   readonly onRefused?: ((address: string) => void) | undefined
 }
@@ -42,7 +45,7 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
   keys: readonly Key[],
   onRefused?: AcceptedKeys['onRefused'],
 ): AcceptedKeys<Key> {
-  let entries = keys.map(entryOf)
+  let entries = keys.map((key) => entryOf(key))
   const usedAt = new WeakMap<Key, number>()
   const reportAddress = summarizeRepeats<string>(60_000, (name, count, address) =>
     emit('key.address_refused', { name, address, count }),
@@ -55,9 +58,11 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
   )
   return {
     onRefused,
-    replace(fresh) {
+    replace(fresh, source = 'configuration') {
+      const former = entries.filter((entry) => entry.source === source)
       // An unchanged key stays the same object: its rate is counted by it.
-      entries = fresh.map((key) => entries.find((entry) => isDeepStrictEqual(entry.key, key)) ?? entryOf(key))
+      const next = fresh.map((key) => former.find((entry) => isDeepStrictEqual(entry.key, key)) ?? entryOf(key, source))
+      entries = [...entries.filter((entry) => entry.source !== source), ...next]
     },
     find(presented, address) {
       if (presented === undefined || presented === '' || Buffer.byteLength(presented) > longestKey) return undefined
@@ -82,12 +87,13 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
       usedAt.set(key, now)
       return true
     },
-    list: () => entries.map(({ key }) => ({ key, lastUsedAt: usedAt.get(key) })),
+    list: () => entries.map(({ key, source }) => ({ key, source, lastUsedAt: usedAt.get(key) })),
   }
 }
 
-const entryOf = <Key extends AcceptedKey>(key: Key) => ({
+const entryOf = <Key extends AcceptedKey>(key: Key, source: KeySource = 'configuration') => ({
   key,
+  source,
   digest: Buffer.from(digestOf(key), 'hex'),
   isInside: key.from && createIsInside(key.from),
 })

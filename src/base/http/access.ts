@@ -14,6 +14,7 @@ export const allScopes = [
   'tokens', // create subscriber tokens, and so act for every user of the brands of the key
   'reload', // read the configuration again
   'backup', // copy the whole store
+  'keys', // add keys with no more permissions than its own, and revoke keys
 ] as const
 
 export type Scope = (typeof allScopes)[number]

@@ -52,6 +52,8 @@ export interface Events {
   'key.expired': { name: string; expiresAt: string; count: number }
   /** Once a day, from 14 days before, for a key that is used. */
   'key.expires': { name: string; expiresAt: string }
+  /** A key of the store is not accepted: the configuration of this process has another one with its name, at `place`. */
+  'key.name_taken': { name: string; place: string }
   'console.sign_in_refused': { issuer: string; error: string; count: number }
   /** Preflight requests of pages that may not call /app, with the origin of the latest. */
   'origins.refused': { origin: string; count: number }

@@ -112,6 +112,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'keys.refused': ['warn', 'requests refused: API key missing or wrong'],
   'key.address_refused': ['warn', 'requests refused: the key is not accepted from this address'],
   'key.expired': ['warn', 'requests refused: the key has expired'],
+  'key.name_taken': ['warn', 'a key of the store is refused here: the configuration has another key with its name'],
   'key.expires': ['warn', 'a key that is used expires soon: give its holder a new one'],
   'console.sign_in_refused': ['warn', 'the OpenID provider did not confirm a sign-in to the console'],
   'origins.refused': ['info', 'a page was refused: its origin is not in app.origins'],

@@ -167,6 +167,10 @@ export const commitOrder: readonly string[] = [
   'erase_crm_user',
   'erase_discrepancies',
   'insert_side_secret',
+  // Keys of the store.
+  'insert_access_key',
+  'note_key_uses',
+  'delete_access_key',
   // Erasures of people.
   'insert_person_secret',
   'request_erasure',

@@ -10,6 +10,8 @@ const acts = {
   'GET /admin/backup': 'backup',
   'GET /admin/settings': null,
   'GET /admin/keys': null,
+  'POST /admin/keys': 'keys.add',
+  'POST /admin/keys/revoke': 'keys.revoke',
   'POST /admin/activities/:channel': null,
   'POST /admin/outcomes': null,
   'GET /admin/consumers': null,

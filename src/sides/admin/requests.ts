@@ -1,8 +1,18 @@
 // The members of requests to /admin that are also options of commands. This file loads no server, so that a command may load it.
 
 import { type Static, type TSchema, Type } from 'typebox'
+import { allScopes } from '../../base/http/access.ts'
 import { failedStates } from '../../base/queue/failed/failed-state.ts'
-import { brandInJson, brandNumber, closed, text, timeText, userId } from '../../contract/documents/described.ts'
+import { network, time } from '../../base/runtime/kinds.ts'
+import {
+  brandInJson,
+  brandNumber,
+  closed,
+  plainText,
+  text,
+  timeText,
+  userId,
+} from '../../contract/documents/described.ts'
 import { channels } from '../../contract/endpoints.ts'
 import { mostText } from '../../contract/ids.ts'
 import { readMoment } from '../../contract/moment.ts'
@@ -308,3 +318,44 @@ export const RemovalConfirmation = Type.Object({
   ),
   ...actReason,
 })
+
+/** The members of a new key that commands have as options, too. */
+export const NewKey = Type.Object(
+  {
+    name: plainText(1, 100, 'The name of the key, for the log and the audit trail.'),
+    scopes: Type.Array(Type.Enum([...allScopes]), {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'The scopes of the key. The key that adds it must have each of them.',
+    }),
+    brands: Type.Optional(
+      Type.Array(brandInJson(), {
+        minItems: 1,
+        description: 'The brands of the key. Default: those of the key that adds it.',
+      }),
+    ),
+    from: Type.Optional(
+      Type.Array(
+        Type.Refine(
+          Type.String({ title: 'an address or a network', examples: ['10.0.0.0/8'] }),
+          (given) => network({ help: '' }).parse(given, '') !== undefined,
+        ),
+        {
+          minItems: 1,
+          description:
+            'The addresses and networks from which the key is accepted. Default: those of the key that adds it.',
+        },
+      ),
+    ),
+    expires_at: Type.Optional(
+      timeText(
+        (given) => time({ help: '' }).parse(given, ''),
+        'The key is refused from this time. Default: the expiry of the key that adds it.',
+      ),
+    ),
+    ...actReason,
+  },
+  closed,
+)
+
+export const RevokedKey = Type.Object({ name: text('The name of a key of the store.'), ...actReason }, closed)

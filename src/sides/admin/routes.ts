@@ -27,7 +27,7 @@ import { removalRoutes } from './device-removals.ts'
 import { deviceChangeRoutes, deviceRoutes } from './devices.ts'
 import { type Enqueue, enqueueRoutes } from './enqueue.ts'
 import { failedRoutes } from './failed.ts'
-import { type KeyLists, keyRoute } from './keys.ts'
+import { type KeyLists, keyRoutes } from './keys.ts'
 import { laneRoutes } from './lanes.ts'
 import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
@@ -37,6 +37,7 @@ import { platformMessageRoutes } from './platform-messages.ts'
 import { reconciliationRoutes } from './reconciliations.ts'
 import type { AdminHandler } from './route.ts'
 import { type ChannelServices, listServices } from './services.ts'
+import type { StoredKeys } from './stored-keys.ts'
 import { subscriberTokenRoutes } from './subscriber-tokens.ts'
 
 /** The parts that the routes of both sides need. */
@@ -54,6 +55,7 @@ interface SharedParts {
   readonly tokenSecret: string | undefined
   readonly revocations: Revocations
   readonly keyLists: KeyLists
+  readonly storedKeys: StoredKeys
   /** Absent: the side was created by a program, with options. */
   readonly configuration: Configuration | undefined
   /** The brands whose users have subscriber tokens. */
@@ -194,11 +196,16 @@ function servicesIn({ services }: SharedParts) {
   return [route('GET', '/admin/services', 'counts', listServices(services))]
 }
 
-function keysIn({ keyLists, configuration }: SharedParts) {
-  const keys = route('GET', '/admin/keys', 'audit', keyRoute(keyLists))
-  if (!configuration) return [keys]
+function keysIn({ keyLists, storedKeys, configuration }: SharedParts) {
+  const { list, add, revoke } = keyRoutes(keyLists, storedKeys)
+  const keys = [
+    route('GET', '/admin/keys', 'audit', list),
+    route('POST', '/admin/keys', 'keys', add),
+    route('POST', '/admin/keys/revoke', 'keys', revoke),
+  ]
+  if (!configuration) return keys
   const { show, reload } = configurationRoutes(configuration)
-  return [keys, route('GET', '/admin/settings', 'audit', show), route('POST', '/admin/reload', 'reload', reload)]
+  return [...keys, route('GET', '/admin/settings', 'audit', show), route('POST', '/admin/reload', 'reload', reload)]
 }
 
 function removalsIn({ removals }: SharedParts) {

@@ -36,6 +36,7 @@ import type { StatusRecorder } from '../../subjects/status/recorder.ts'
 import { forgetStatuses } from '../../subjects/status/retention.ts'
 import { registerAdmin } from '../admin/route.ts'
 import { operatorRoutes } from '../admin/routes.ts'
+import { createStoredKeys, keyPlaces, type StoredKeys } from '../admin/stored-keys.ts'
 import { createPeople } from '../console/people.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkOperatorOptions } from './check-options.ts'
@@ -59,9 +60,16 @@ export interface Operator extends Service, ActRecorder {
   readonly devices: Registry
   /** The delivery statuses of messages, for your own code that gets receipts. Available after start(), with the option `status`. */
   readonly statuses: StatusRecorder
-  /** Accepts these keys from now on, and no others. @throws ConfigError: nothing was changed */
-  replaceKeys(lists: Pick<OperatorOptions, 'keys' | 'adminKeys'>): void
+  /** @throws ConfigError: a key of the store has the name of one of these */
+  demandFreeNames(lists: KeyLists): void
+  /** Accepts these keys from now on, beside those of the store. @throws ConfigError: nothing was changed */
+  replaceKeys(lists: KeyLists): void
 }
+
+type KeyLists = Pick<OperatorOptions, 'keys' | 'adminKeys' | 'console'>
+
+const placesOf = ({ keys, adminKeys, console }: KeyLists) =>
+  keyPlaces({ 'operator.keys': keys, 'operator.admin_keys': adminKeys, 'operator.console.people': console?.people })
 
 /**
  * An operator's API, ready to be mounted. Reads nothing from disk or environment except its store.
@@ -98,6 +106,7 @@ export function createOperator(options: OperatorOptions): Operator {
   )
   return {
     ...service,
+    demandFreeNames: (lists) => accepted?.stored.demandFree(placesOf(lists)),
     replaceKeys({ keys, adminKeys = [] }) {
       checkOperatorOptions({ ...options, keys, adminKeys })
       const known = options.keys.flatMap(({ brands }) => brands)
@@ -108,6 +117,7 @@ export function createOperator(options: OperatorOptions): Operator {
         throw new ConfigError(
           unknown.map((fault) => ({ ...fault, where: 'operator', remedy: 'a new brand needs a restart' })),
         )
+      accepted?.stored.configure(placesOf({ ...options, keys, adminKeys }))
       accepted?.keys.replace(keys)
       accepted?.adminKeys.replace(adminKeys)
     },
@@ -144,7 +154,11 @@ interface Parts {
   readonly registry: Registry
   readonly recorder: StatusRecorder | undefined
   readonly trail: AuditTrail
-  readonly accepted: { readonly keys: AcceptedKeys<ApiKey>; readonly adminKeys: AcceptedKeys<AccessKey> }
+  readonly accepted: {
+    readonly keys: AcceptedKeys<ApiKey>
+    readonly adminKeys: AcceptedKeys<AccessKey>
+    readonly stored: StoredKeys
+  }
 }
 
 async function compose(
@@ -194,6 +208,8 @@ async function composeOn(
   const app = createHttp('operator', limits.bodyBytes, bodies)
   const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
   const adminKeys = createAcceptedKeys(options.adminKeys ?? [], trail.refusedKeys.countUnknown)
+  const storedKeys = createStoredKeys(database, 'operator', adminKeys, placesOf(options))
+  await storedKeys.start()
   sendRoutes(app, { keys, paths, limits, signal })
   reconciliationRoute(app, {
     keys,
@@ -243,6 +259,7 @@ async function composeOn(
     countMessages: () => database.readMerged(op(countMessages, [[]])),
     revocations,
     keyLists: { 'operator.keys': keys, 'operator.admin_keys': adminKeys },
+    storedKeys,
     configuration: options.configuration,
     tokenSecret: options.app?.secrets[0],
     appBrands: allBrands,
@@ -301,7 +318,7 @@ async function composeOn(
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store })
   const stopMetrics = measureStores('operator', [{ number: 0, database }], options.store)
-  onParts({ registry, recorder, trail, accepted: { keys, adminKeys } })
+  onParts({ registry, recorder, trail, accepted: { keys, adminKeys, stored: storedKeys } })
 
   return {
     app,
@@ -314,6 +331,7 @@ async function composeOn(
       await Promise.all([app.close(), adminApp.close()])
       await trail.stop()
       await revocations.stop()
+      await storedKeys.stop()
       await outbox.stop(withinMs)
       await statuses?.stop(withinMs)
       await removals?.stop()

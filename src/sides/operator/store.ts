@@ -14,6 +14,7 @@ import { removalMigrations } from '../../subjects/devices/removals/tables.ts'
 import { inboxMigrations } from '../../subjects/inbox/inbox.ts'
 import { callMigrations } from '../../subjects/providers/calls.ts'
 import { statusMigrations } from '../../subjects/status/tables.ts'
+import { keyMigrations } from '../admin/stored-keys.ts'
 import { deviceLimits, type OperatorOptions } from './options.ts'
 import { createStatuses, type Statuses } from './statuses.ts'
 
@@ -28,6 +29,7 @@ export const operatorMigrations: readonly Migration[] = [
   ...auditMigrations,
   ...peopleMigrations,
   ...secretMigrations,
+  ...keyMigrations,
 ]
 
 export interface OperatorStore {

@@ -38,6 +38,7 @@ import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.t
 import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
 import { registerAdmin } from '../admin/route.ts'
 import { platformRoutes } from '../admin/routes.ts'
+import { createStoredKeys, keyPlaces, type StoredKeys } from '../admin/stored-keys.ts'
 import { createPeople } from '../console/people.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkPlatformOptions } from './check-options.ts'
@@ -54,9 +55,16 @@ import { peopleIn } from './people.ts'
 import { auditedStores, openStores, type PlatformStore } from './stores.ts'
 
 export interface Platform extends Service, ActRecorder {
-  /** Accepts these keys from now on, and no others. @throws ConfigError: nothing was changed */
-  replaceKeys(lists: Pick<PlatformOptions, 'keys'>): void
+  /** @throws ConfigError: a key of the store has the name of one of these */
+  demandFreeNames(lists: KeyLists): void
+  /** Accepts these keys from now on, beside those of the store. @throws ConfigError: nothing was changed */
+  replaceKeys(lists: KeyLists): void
 }
+
+type KeyLists = Pick<PlatformOptions, 'keys' | 'console'>
+
+const placesOf = ({ keys, console }: KeyLists) =>
+  keyPlaces({ 'platform.keys': keys, 'platform.console.people': console?.people })
 
 /**
  * Creates a platform that can be mounted in an HTTP server. It reads only its store, no other file and no environment variable.
@@ -93,8 +101,10 @@ export function createPlatform(options: PlatformOptions): Platform {
   )
   return {
     ...service,
+    demandFreeNames: (lists) => parts?.storedKeys.demandFree(placesOf(lists)),
     replaceKeys({ keys }) {
       checkPlatformOptions({ ...options, keys })
+      parts?.storedKeys.configure(placesOf({ ...options, keys }))
       parts?.keys.replace(keys)
     },
     async recordAct(entry) {
@@ -106,6 +116,7 @@ export function createPlatform(options: PlatformOptions): Platform {
 
 interface Parts {
   readonly keys: AcceptedKeys<AccessKey>
+  readonly storedKeys: StoredKeys
   readonly trail: AuditTrail
 }
 
@@ -165,7 +176,13 @@ async function composePlatform(
   const adminApp = createHttp('platform', bodyBytes, bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
   const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
-  onParts({ keys, trail })
+  const { database: firstDatabase } = stores.all[0] as PlatformStore
+  const storedKeys = createStoredKeys(firstDatabase, 'platform', keys, placesOf(options))
+  await storedKeys.start().catch(async (error: unknown) => {
+    await stores.close()
+    throw error
+  })
+  onParts({ keys, storedKeys, trail })
   const admin = platformRoutes({
     audited: trail.stores,
     queue,
@@ -183,6 +200,7 @@ async function composePlatform(
     app: options.own?.app !== undefined,
     revocations,
     keyLists: { 'platform.keys': keys },
+    storedKeys,
     configuration: options.configuration,
     tokenSecret: options.own?.app?.secrets[0],
     appBrands: ownBrands,
@@ -197,7 +215,7 @@ async function composePlatform(
     routes: admin,
     people: signInPeople,
     signIn: options.console,
-    readSecret: () => readSideSecret((stores.all[0] as PlatformStore).database, 'console'),
+    readSecret: () => readSideSecret(firstDatabase, 'console'),
   })
   deviceIntegrationRoutes(app, {
     registryOf: (brand) => stores.of(brand).registry,
@@ -299,6 +317,7 @@ async function composePlatform(
       await Promise.all([app.close(), adminApp.close()])
       await trail.stop()
       await revocations.stop()
+      await storedKeys.stop()
       await Promise.all([
         own?.close(),
         ...services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),

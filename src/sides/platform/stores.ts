@@ -16,6 +16,7 @@ import { removalMigrations } from '../../subjects/devices/removals/tables.ts'
 import { inboxMigrations } from '../../subjects/inbox/inbox.ts'
 import { callMigrations } from '../../subjects/providers/calls.ts'
 import { crmFileOf, crmStoreMigrations, openCrmStore } from '../../subjects/reconcile/crm/store.ts'
+import { keyMigrations } from '../admin/stored-keys.ts'
 import type { PlatformOptions } from './options.ts'
 
 const mainMigrations: readonly Migration[] = [
@@ -29,6 +30,7 @@ const mainMigrations: readonly Migration[] = [
   ...auditMigrations,
   ...peopleMigrations,
   ...secretMigrations,
+  ...keyMigrations,
 ]
 
 /** The databases of the platform. With SQLite, the CRM has a second file, which is not one of them. */

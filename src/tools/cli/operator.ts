@@ -27,6 +27,9 @@ export function command(): Command {
         const service = createOperator({ ...(await operatorOptions(section)), configuration })
         return {
           service,
+          demandFreeNames({ operator: next }) {
+            if (next) service.demandFreeNames(next)
+          },
           replaceKeys({ operator: next }) {
             if (next) service.replaceKeys(next)
           },

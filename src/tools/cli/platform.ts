@@ -27,6 +27,9 @@ export function command(): Command {
         const service = createPlatform({ ...(await platformOptions(section)), configuration })
         return {
           service,
+          demandFreeNames({ platform: next }) {
+            if (next) service.demandFreeNames(next)
+          },
           replaceKeys({ platform: next }) {
             if (next) service.replaceKeys(next)
           },

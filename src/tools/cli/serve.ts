@@ -35,6 +35,8 @@ interface CreatedSide {
   readonly service: Service & ActRecorder
   /** Throws before it changes anything. */
   readonly replaceKeys: (config: Config) => void
+  /** Throws if a key of the store has the name of a configured one. */
+  readonly demandFreeNames: (config: Config) => void
 }
 
 interface Settings extends Address {
@@ -86,6 +88,7 @@ export async function serve(
         if (!running || !replaceable) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
         if (how === 'inPlace') running.replaceKeys(next)
         else {
+          running.demandFreeNames(next)
           const previous = applied
           replacing = replaceSide(replaceable, await create(next, configuration), async (error) => {
             undo(error)

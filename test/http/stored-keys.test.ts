@@ -1,0 +1,176 @@
+// Keys for /admin in the store: added and revoked by calls, accepted by all processes.
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { allScopes } from '../../src/base/http/access.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
+import { addressesOf, run, start } from '../cli/bellwire.ts'
+import { onEachEngine } from '../support/engines.ts'
+import { get, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+
+const office = { name: 'office', key: 'the-key-of-the-office', scopes: allScopes }
+const lanes = [{ brand: '1', channel: 'push' as const, mode: 'single' as const, provider: witness() }]
+
+const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
+
+const addKey = (url: string, body: object, key = office.key) => post(`${url}/admin/keys`, body, key)
+const revokeKey = (url: string, name: string, key = office.key) => post(`${url}/admin/keys/revoke`, { name }, key)
+
+const selectAll = statement<{ digest: string }>({
+  name: 'select_access_keys',
+  columns: {},
+  text: () => 'select k.* from access_keys k',
+})
+
+onEachEngine('a key that is added by a call is accepted and revoked in all processes', async (t, store) => {
+  const options = { store, keys: [office], lanes }
+  const first = await startPlatform(t, options)
+  // A SQLite file has one process.
+  const second = store.startsWith('postgres') ? await startPlatform(t, options) : first
+
+  const { status, body } = await addKey(first.url, {
+    name: 'crm',
+    scopes: ['counts'],
+    brands: [1],
+    reason: 'the new CRM',
+  })
+  assert.equal(status, 200, JSON.stringify(body))
+  const key = body.key as string
+  const summary = (url: string) => get(`${url}/admin/summary`, key)
+  assert.equal((await summary(first.url)).status, 200)
+  await until(async () => (await summary(second.url)).status === 200, { awaited: 'the other process knows the key' })
+  assert.equal((await get(`${second.url}/admin/failed`, key)).status, 403, 'its scopes')
+
+  const listed = (await get(`${first.url}/admin/keys`, office.key)).body.keys
+  const found = listed.find(({ name }: { name: string }) => name === 'crm')
+  assert.partialDeepStrictEqual(found, {
+    setting: 'store',
+    fingerprint: body.fingerprint,
+    scopes: ['counts'],
+    brands: ['1'],
+    added_by: 'office',
+  })
+  assert.equal(typeof found.last_used_at, 'number')
+  const trail = await get(`${first.url}/admin/audit`, office.key)
+  assert.ok(!JSON.stringify([listed, trail.body]).includes(key), 'the text is shown once')
+  assert.partialDeepStrictEqual(
+    trail.body.entries.find(({ act }: { act: string }) => act === 'keys.add'),
+    { by: 'office', reason: 'the new CRM', given: { name: 'crm', scopes: ['counts'], brands: [1] } },
+  )
+
+  assert.deepEqual(await revokeKey(second.url, 'crm').then(({ status, body }) => [status, body]), [
+    200,
+    { revoked: true },
+  ])
+  assert.equal((await summary(second.url)).status, 401)
+  await until(async () => (await summary(first.url)).status === 401, { awaited: 'the other process refuses the key' })
+  assert.equal((await revokeKey(first.url, 'crm')).status, 404)
+
+  const kept = (await addKey(first.url, { name: 'kept', scopes: ['counts'] })).body.key as string
+  await Promise.all([first.stop(), second.stop()])
+  const database = await openDatabase(store, { migrations: [] })
+  assert.ok(!JSON.stringify(await database.read(op(selectAll, [[]]))).includes(kept), 'the store has no text of a key')
+  await database.close()
+  const restarted = await startPlatform(t, options)
+  assert.equal((await get(`${restarted.url}/admin/summary`, kept)).status, 200, 'after a restart')
+})
+
+test('a key cannot add a key with more than it has: scopes, brands, addresses and expiry', async (t) => {
+  const expires_at = '2099-01-01T00:00:00Z'
+  const limited = {
+    name: 'limited',
+    key: 'the-key-that-is-limited',
+    scopes: ['keys', 'audit', 'counts'] as const,
+    brands: ['1'],
+    from: ['127.0.0.0/8'],
+    expiresAt: expires_at,
+  }
+  const { url } = await startOperator(t, { adminKeys: [office, limited] })
+  const add = (body: object) => addKey(url, { name: 'new', scopes: ['counts'], ...body }, limited.key)
+  for (const [body, lacking] of [
+    [{ scopes: ['counts', 'read', 'people'] }, 'the scope read, the scope people'],
+    [{ brands: ['1', '2'] }, 'brand 2'],
+    [{ from: ['0.0.0.0/0'] }, 'the address 0.0.0.0/0'],
+    [{ expires_at: '2099-01-01T00:00:01Z' }, 'a time after 2099-01-01T00:00:00Z'],
+  ] as const) {
+    const { status, body: answer } = await add(body)
+    assert.equal(status, 403, JSON.stringify(answer))
+    assert.ok(answer.error.endsWith(`it lacks ${lacking}`), answer.error)
+  }
+  for (const [body, named] of [
+    [{ scopes: ['everything'] }, 'scopes'],
+    [{ scopes: [] }, 'scopes'],
+    [{ from: ['10.0.0.0/99'] }, 'from'],
+    [{ expires_at: 'tomorrow' }, 'expires_at'],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
+    [{ admin: true }, 'admin'],
+  ] as const) {
+    const { status, body: answer } = await add(body)
+    assert.equal(status, 400, JSON.stringify(answer))
+    assert.ok(answer.error.includes(named), answer.error)
+  }
+  assert.equal((await add({})).status, 200)
+  const { keys } = (await get(`${url}/admin/keys`, limited.key)).body
+  assert.partialDeepStrictEqual(
+    keys.find(({ name }: { name: string }) => name === 'new'),
+    { scopes: ['counts'], brands: ['1'], from: ['127.0.0.0/8'], expires_at, added_by: 'limited' },
+    'what is not given is that of the key that adds it',
+  )
+  assert.equal((await addKey(url, { name: 'of all brands', scopes: ['counts'] })).status, 200)
+  assert.equal((await revokeKey(url, 'of all brands', limited.key)).status, 404, 'a key of other brands')
+  assert.equal((await revokeKey(url, 'new', limited.key)).status, 200)
+})
+
+test('a name is in the configuration or in the store: the call, the reload and the start name both places', async (t) => {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  const write = (names: readonly string[], more = '') =>
+    writeFile(
+      file,
+      `
+platform:
+  store: sqlite:platform.db
+  ${more}
+  lanes: [{brand: 1, channel: push, to: {provider: operator-api, url: http://127.0.0.1:9, api_key: the-key-of-the-operator}}]
+  keys:
+    - {name: office, key: ${office.key}, scopes: [keys, audit, reload, counts]}
+${names.map((name) => `    - {name: ${name}, key: the-key-of-${name}-1, scopes: [counts]}`).join('\n')}
+`,
+    )
+  await write(['crm'])
+  const platform = start(t, ['platform', '-c', file], ports)
+  const { admin } = await addressesOf(platform)
+  const keys = (...args: string[]) => run(t, ['keys', ...args, '--url', admin], { BELLWIRE_KEY: office.key })
+
+  const refused = await keys('add', '--name', 'crm', '--scopes', 'counts')
+  assert.match(refused.err, /name: "crm" is the name of a key already, at platform\.keys\[1\]: choose another name/)
+  assert.match((await keys('revoke', '--name', 'crm')).err, /this key is in platform\.keys of the configuration/)
+
+  const added = await keys('add', '--name', 'support', '--scopes', 'counts', '--from', '127.0.0.1,10.0.0.0/8')
+  const [, key = ''] = /^key: (\w{48})\n/.exec(added.out) ?? []
+  const used = async () => (await get(`${admin}/admin/summary`, key)).status
+  assert.equal(await used(), 200, added.err)
+  assert.match(
+    (await keys('list')).out,
+    /^store +support +sha256:\w{16} +counts +all +127\.0\.0\.1 10\.0\.0\.0\/8 +never +\d{4}-/m,
+  )
+
+  const taken =
+    /platform\.keys\[1\]\.name: the store of the platform has a key with the name "support" already \(access_keys\)/
+  for (const more of ['', 'keep: 30d']) {
+    await write(['support'], more)
+    const { status, body } = await post(`${admin}/admin/reload`, {}, office.key)
+    assert.equal(status, 409)
+    assert.match(body.error, taken)
+    assert.equal(await used(), 200, 'nothing was changed')
+  }
+  platform.child.kill('SIGTERM')
+  await platform.ended
+  const again = await run(t, ['platform', '-c', file], ports)
+  assert.match(again.err, taken)
+  assert.notEqual(again.code, 0)
+})
