@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import { emit } from '../../src/base/runtime/events.ts'
+import { recordPauses } from '../../src/base/runtime/pauses.ts'
 import { type AlertSender, createAlerts, type Notice } from '../../src/subjects/alerts/alerts.ts'
 import { alertMail } from '../../src/subjects/alerts/senders/mail.ts'
 import { alertWebhook } from '../../src/subjects/alerts/senders/webhook.ts'
@@ -94,27 +95,32 @@ test('each event begins its trouble, with a command as remedy, and its counterpa
   const names = async (): Promise<string[]> => (await troubles.current()).map(({ name }) => name)
   emit('store.lost', { store: 's', error: 'disk full' })
   emit('provider.alert', { provider: 'fcm', error: 'wrong key', remedy: 'correct the key: bellwire doctor' })
-  emit('provider.paused', { provider: 'fcm', reason: 'away', forMs: 1 })
-  emit('provider.paused', { provider: 'web-push', counterpart: 'push.example', reason: 'away', forMs: 1 })
+  const [fcm, webPush] = [recordPauses('fcm'), recordPauses('web-push')]
+  t.after(() => {
+    for (const pauses of [fcm, webPush]) pauses.close()
+  })
+  fcm.begin({ reason: 'away', forMs: 1 })
+  webPush.begin({ counterpart: 'push.example', reason: 'away', forMs: 1 })
   emit('removals.stopped', { service: 'fcm', removals: 9, sends: 10 })
   emit('consumer.lost', { consumer: 'amqp links', error: 'refused', inMs: 1 })
   emit('consumer.held', { consumer: 'amqp links', messages: 1, error: 'full', inMs: 1 })
   const run = { brand: '1', field: 'excluded', run: '7', state: 'done', ids: 1, ms: 1, high: 0, low: 0 }
   emit('run.ended', { ...run, critical: 2 })
-  assert.deepEqual(await names(), [
-    'store s stores nothing',
-    'fcm needs attention',
-    'fcm is paused',
-    'web-push for push.example is paused',
-    'removals of fcm have stopped',
-    'amqp links is not consumed',
+  const begun = [
     'amqp links cannot be stored',
+    'amqp links is not consumed',
+    'fcm is paused',
+    'fcm needs attention',
+    'removals of fcm have stopped',
+    'store s stores nothing',
     'the lists of brand 1 differ in excluded',
-  ])
+    'web-push for push.example is paused',
+  ]
+  assert.deepEqual((await names()).toSorted(), begun)
   for (const { remedy } of await troubles.current()) assert.match(remedy, /bellwire |by itself/)
   emit('store.back', { store: 's', downMs: 1 })
-  emit('provider.resumed', { provider: 'fcm' })
-  emit('provider.resumed', { provider: 'web-push', counterpart: 'push.example' })
+  fcm.end()
+  webPush.end({ counterpart: 'push.example' })
   emit('removals.confirmed', { service: 'fcm', by: 'office' })
   emit('consumer.back', { consumer: 'amqp links' })
   emit('consumer.released', { consumer: 'amqp links' })

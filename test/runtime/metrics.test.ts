@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { emit } from '../../src/base/runtime/events.ts'
 import { createMetrics, metricsText } from '../../src/base/runtime/metrics.ts'
+import { currentPauses, recordPauses } from '../../src/base/runtime/pauses.ts'
 import { hourMs, passTime } from '../support/set-clock.ts'
 
 const settled = { channel: 'push', id: '7', ref: 'r', rule: 'x', attempt: 1 }
@@ -112,6 +113,32 @@ test('a provider needs attention until it resumes, or until it is no longer repo
   assert.deepEqual([await attention('fcm'), await attention('1/push')], [undefined, 1])
   passTime(t, 2 * hourMs)
   assert.equal(await attention('1/push'), undefined)
+})
+
+test('of two sides in one process, the stop of one clears no pause and no attention of the other', async (t) => {
+  const { read } = measured(t)
+  const paused = () => read('bellwire_provider_paused{provider="fcm"}')
+  const attention = () => read('bellwire_attention{provider="fcm"}')
+  const [operator, platform] = [recordPauses('fcm'), recordPauses('fcm')]
+  for (const side of ['operator', 'platform'] as const) emit('server.started', { side })
+  operator.begin({ reason: 'away', forMs: 1_000 })
+  platform.begin({ reason: 'away', forMs: 1_000 })
+  platform.end()
+  assert.equal(await paused(), 1, 'the other guard has resumed')
+  platform.begin({ reason: 'away', forMs: 1_000 })
+  emit('provider.alert', { provider: 'fcm', error: 'wrong credential', remedy: 'bellwire doctor' })
+  emit('server.stopping', { side: 'platform' })
+  platform.close()
+  assert.deepEqual(
+    currentPauses()
+      .filter(({ provider }) => provider === 'fcm')
+      .map(({ reason }) => reason),
+    ['away'],
+  )
+  assert.deepEqual([await paused(), await attention()], [1, 1], 'the other side has stopped')
+  emit('server.stopping', { side: 'operator' })
+  operator.close()
+  assert.deepEqual([await paused(), await attention()], [undefined, undefined])
 })
 
 test('gauges follow the events', async (t) => {

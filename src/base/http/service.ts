@@ -78,6 +78,7 @@ export function createService(
     health: createMount({ side, paths: healthPaths, routing: () => running?.admin.routing }),
     async start() {
       running = await compose(stopping.signal)
+      emit('server.started', { side })
     },
     async stop(withinMs = 10_000) {
       emit('server.stopping', { side })

@@ -23,6 +23,7 @@ export interface Events {
   'process.as_root': { side: 'operator' | 'platform' }
   /** The act took effect. */
   'audit.failed': { side: 'operator' | 'platform'; act: string; error: string }
+  'server.started': { side: 'operator' | 'platform' }
   'server.stopping': { side: 'operator' | 'platform' }
   /** An uncaught error: the process shuts down gracefully and exits with an error code. */
   'process.failed': { error: string; stack: string }

@@ -97,6 +97,7 @@ const phrases: Readonly<Record<EventName, Phrase>> = {
   'server.reload_refused': ['error', 'the new configuration is not valid: nothing was changed'],
   'process.as_root': ['warn', 'this process runs as root: start it as a user who may write only to its store'],
   'audit.failed': ['error', 'the act took effect, but its entry of the audit trail cannot be stored'],
+  'server.started': ['debug', 'started'],
   'server.stopping': ['info', 'stopping: finishing work in progress'],
   'process.failed': ['error', 'uncaught error: stopping, must be restarted'],
   'loop.failed': [byOutage, 'background task failed, will be retried'],

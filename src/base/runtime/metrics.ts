@@ -3,6 +3,7 @@ import { clock } from './clock.ts'
 import { type CounterRow, counters } from './counters.ts'
 import { on } from './events.ts'
 import { type HistogramRow, histograms } from './histograms.ts'
+import { pausedProviders } from './pauses.ts'
 import { version } from './version.ts'
 
 /** The number of messages of a lane in one state. */
@@ -235,7 +236,9 @@ function addGauges(registry: Registry): (() => void)[] {
     new Gauge({ name: `bellwire_${name}`, help, labelNames, registers: [registry] })
   const owned = gauge('lane_owned', '1 while this process owns the lane, otherwise 0', 'lane')
   const pausedLane = gauge('lane_paused', '1 while the lane is paused, otherwise 0; set by its owner', 'lane')
-  const paused = gauge('provider_paused', '1 while the provider is paused, otherwise 0', 'provider')
+  addGaugeOnScrape(registry, 'provider_paused', '1 while the provider is paused, otherwise 0', ['provider'])(async () =>
+    [...pausedProviders()].map(([provider, paused]) => ({ labels: { provider }, value: Number(paused) })),
+  )
   const stopped = gauge('removals_stopped', '1 while device removal waits for confirmation, otherwise 0', 'service')
   const streams = gauge('inbox_streams', 'Open inbox streams')
   const found = gauge('discrepancies', 'Discrepancies in the last completed comparison', 'brand', 'field', 'severity')
@@ -249,9 +252,6 @@ function addGauges(registry: Registry): (() => void)[] {
     on('lane.returned', ({ lane }) => leaveLane(lane)),
     on('lane.paused', ({ lane }) => pausedLane.set({ lane }, 1)),
     on('lane.resumed', ({ lane }) => pausedLane.set({ lane }, 0)),
-    on('provider.paused', ({ provider, sending }) => paused.set({ provider }, sending ? 0 : 1)),
-    on('provider.resumed', ({ provider, sending }) => paused.set({ provider }, sending === false ? 1 : 0)),
-    on('server.stopping', () => paused.reset()),
     on('removals.stopped', ({ service }) => stopped.set({ service }, 1)),
     on('removals.confirmed', ({ service }) => stopped.set({ service }, 0)),
     on('run.ended', ({ brand, field, state, ...counts }) => {
@@ -271,6 +271,7 @@ const attentionMs = 1.5 * 3_600_000
 function addTimedGauges(registry: Registry): (() => void)[] {
   const holds = new Map<string, { readonly since: number; readonly until: number }>()
   const attention = new Map<string, number>()
+  let sides = 0
   const ofHolds = (name: string, help: string, read: (hold: { since: number; until: number }, now: number) => number) =>
     addGaugeOnScrape(registry, name, help, ['lane'])(async () => {
       const now = clock.steady()
@@ -298,7 +299,11 @@ function addTimedGauges(registry: Registry): (() => void)[] {
     on('lane.resumed', ({ lane }) => void attention.delete(lane)),
     on('provider.alert', ({ provider }) => void attention.set(provider, clock.steady() + attentionMs)),
     on('provider.resumed', ({ provider }) => void attention.delete(provider)),
-    on('server.stopping', () => attention.clear()),
+    on('server.started', () => void sides++),
+    on('server.stopping', () => {
+      // Of another side in this process they are still true.
+      if (--sides <= 0) attention.clear()
+    }),
   ]
 }
 

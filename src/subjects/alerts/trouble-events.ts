@@ -2,6 +2,7 @@
 
 import { clock } from '../../base/runtime/clock.ts'
 import { type EventName, type Events, on } from '../../base/runtime/events.ts'
+import { currentPauses, type Pause } from '../../base/runtime/pauses.ts'
 import type { Told, Trouble } from './trouble.ts'
 
 export interface EventTrouble extends Trouble {
@@ -44,12 +45,6 @@ export function watchTroubleEvents(): TroubleEvents {
     end('provider.resumed', ({ provider }) => `${provider} needs attention`),
     end('lane.released', ({ lane }) => `${lane} needs attention`),
     end('lane.resumed', ({ lane }) => `${lane} needs attention`),
-    begin('provider.paused', (event) => ({
-      name: `${pausedName(event)} is paused`,
-      says: event.reason,
-      remedy: 'It is tried again by itself. Check its status page, and the credential: bellwire doctor',
-    })),
-    end('provider.resumed', (event) => `${pausedName(event)} is paused`),
     begin('removals.stopped', ({ service, removals, sends }) => ({
       name: `removals of ${service} have stopped`,
       says: `${removals} of ${sends} devices were reported as dead`,
@@ -111,7 +106,9 @@ export function watchTroubleEvents(): TroubleEvents {
     current() {
       const now = clock.now()
       for (const [name, { endsAt }] of troubles) if (endsAt <= now) troubles.delete(name)
-      return [...troubles.values()].map(({ endsAt, ...trouble }) => trouble)
+      const told = [...troubles.values()].map(({ endsAt, ...trouble }) => trouble)
+      const paused = new Map(currentPauses().map((pause) => [pausedName(pause), pauseTrouble(pause)]))
+      return [...told, ...paused.values()]
     },
     stop() {
       for (const stop of ends) stop()
@@ -119,5 +116,15 @@ export function watchTroubleEvents(): TroubleEvents {
   }
 }
 
-const pausedName = ({ provider, counterpart }: { readonly provider: string; readonly counterpart?: string }): string =>
-  counterpart === undefined ? provider : `${provider} for ${counterpart}`
+/** Read, because several guards may have a provider of the same name: see runtime/pauses.ts. */
+const pauseTrouble = (pause: Pause): EventTrouble => ({
+  name: pausedName(pause),
+  says: pause.reason,
+  remedy: 'It is tried again by itself. Check its status page, and the credential: bellwire doctor',
+  since: pause.since,
+  urgent: false,
+  count: 1,
+})
+
+const pausedName = ({ provider, counterpart }: Pause): string =>
+  `${counterpart === undefined ? provider : `${provider} for ${counterpart}`} is paused`

@@ -7,6 +7,7 @@ import { clock } from '../../base/runtime/clock.ts'
 import { emit, hasListeners } from '../../base/runtime/events.ts'
 import { createFairSemaphore } from '../../base/runtime/fair-semaphore.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
+import { recordPauses } from '../../base/runtime/pauses.ts'
 import { createSendRate } from '../../base/runtime/send-rate.ts'
 import { beginSpan } from '../../base/runtime/spans.ts'
 import type { Fatal } from '../../contract/outcome.ts'
@@ -85,6 +86,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
   const { name } = service
   const rate = createSendRate(service.perSecond)
   const slots = createFairSemaphore(service.concurrency, waiting, { rate, mostOfGroup: service.perCounterpart })
+  const pauses = recordPauses(name)
   const whole = createCircuit(name, breakerOptions)
   const counterparts = createCounterparts(name, (device) => service.counterpartOf?.(device) ?? '', breakerOptions)
   /** Some counterpart accepted a send since the credential was loaded. */
@@ -218,11 +220,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     // The end of an outage is no repair of the configuration.
     if (circuit.cause?.reason === 'misconfigured') circuit.alerts.clear()
     delete circuit.cause
-    emit('provider.resumed', {
-      provider: name,
-      ...(circuit.counterpart && { counterpart: circuit.counterpart }),
-      sending: works(),
-    })
+    pauses.end({ counterpart: circuit.counterpart || undefined, sending: works() })
   }
 
   function recordFailure(answer: Answer, failed: Circuit, probe: boolean, from: Counterpart, user: string): void {
@@ -241,13 +239,7 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
         : undefined
     if (forMs === undefined) return
     failed.cause = { reason, error }
-    emit('provider.paused', {
-      provider: name,
-      ...(failed.counterpart && { counterpart: failed.counterpart }),
-      reason: error,
-      forMs,
-      sending: works(),
-    })
+    pauses.begin({ counterpart: failed.counterpart || undefined, reason: error, forMs, sending: works() })
   }
 
   /** One alert an hour for each cause, until the service or its counterpart resumes. */
@@ -330,7 +322,10 @@ export function guardService(service: PushService, options: ServiceGuardOptions 
     }),
     send,
     check: async () => (await service.check?.()) ?? [],
-    close: async () => service.close?.(),
+    async close() {
+      pauses.close()
+      await service.close?.()
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import { type BreakerOptions, breakerDefaults, createBreaker } from '../../base/
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { createFairSemaphore } from '../../base/runtime/fair-semaphore.ts'
+import { recordPauses } from '../../base/runtime/pauses.ts'
 import { createSendRate } from '../../base/runtime/send-rate.ts'
 import { beginSpan } from '../../base/runtime/spans.ts'
 import { timeoutError } from '../../base/runtime/timeout-error.ts'
@@ -44,6 +45,7 @@ export function guard(provider: Provider, options: GuardOptions): GuardedProvide
   const rate = createSendRate(provider.callsPerSecond)
   const slots = createFairSemaphore(concurrency, Number.POSITIVE_INFINITY, { rate })
   const breaker = createBreaker(options.breaker ?? breakerDefaults)
+  const pauses = recordPauses(provider.name)
   /** The last outcome for which the provider was to blame: the reason given while the breaker is open. */
   let cause: Fatal | undefined
 
@@ -98,11 +100,11 @@ export function guard(provider: Provider, options: GuardOptions): GuardedProvide
   function updateBreaker(results: readonly Result[], probe: boolean): void {
     const blamed = results.find((result) => result.category === 'fatal' && result.blame === 'provider')
     if (results.some((result) => result.category !== 'fatal' || result.blame === 'message')) {
-      if (breaker.recordSuccess(probe)) emit('provider.resumed', { provider: provider.name })
+      if (breaker.recordSuccess(probe)) pauses.end()
     } else if (blamed?.category === 'fatal') {
       cause = blamed
       const forMs = breaker.recordFailure(probe, clock.monotonic(), blamed.retryAfterMs)
-      if (forMs !== undefined) emit('provider.paused', { provider: provider.name, reason: blamed.error, forMs })
+      if (forMs !== undefined) pauses.begin({ reason: blamed.error, forMs })
     } else breaker.recordUnknown(probe)
   }
 
@@ -119,7 +121,10 @@ export function guard(provider: Provider, options: GuardOptions): GuardedProvide
     max: provider.max,
     ...(provider.transactional && { transactional: true }),
     ...(provider.check && { check: () => provider.check?.() ?? Promise.resolve([]) }),
-    ...(provider.close && { close: async () => provider.close?.() }),
+    async close() {
+      pauses.close()
+      await provider.close?.()
+    },
     findPauses(messages) {
       if (!breaker.open) return undefined
       const restMs = breaker.restMs(clock.monotonic())
