@@ -45,10 +45,41 @@ const shots: readonly Shot[] = [
   { name: 'devices', path: '/devices?brand=1&user=1002', world: 'sending' },
   { name: 'person', path: '/person?brand=1&user=mara', world: 'sending' },
   { name: 'erase', path: '/person/erase?brand=1&user=mara', world: 'sending' },
+  { name: 'export', path: '/person/export?brand=1&user=mara', world: 'sending' },
   { name: 'conversions', path: '/conversions', world: 'sending' },
+  { name: 'conversion-list', path: '/conversions', world: 'sending', clicks: ['table a'] },
   { name: 'audit', path: '/audit', world: 'sending' },
   { name: 'reconciliation', path: '/reconciliation', world: 'lists' },
+  { name: 'run', path: '/reconciliation', world: 'lists', clicks: ['table a'] },
+  { name: 'discrepancies', path: '/reconciliation', world: 'lists', clicks: ['table a', 'text=List users'] },
   { name: 'reconciliation-empty', path: '/reconciliation', states: true },
+  { name: 'lanes-narrow', path: '/lanes', width: 400, states: true },
+  { name: 'lane-paused', path: '/lane?name=1/site', states: true },
+  { name: 'cancel', path: '/lanes/cancel?lane=2/push', states: true },
+  { name: 'failed-empty', path: '/failed?activity=99', states: true },
+  { name: 'failed-dark', path: '/failed', scheme: 'dark', states: true },
+  { name: 'failed-rtl', path: '/failed', direction: 'rtl', states: true },
+  { name: 'push-empty', path: '/push', states: true },
+  { name: 'push-narrow', path: '/push', world: 'sending', width: 400, states: true },
+  { name: 'push-dark', path: '/push', world: 'sending', scheme: 'dark', states: true },
+  { name: 'push-rtl', path: '/push', world: 'sending', direction: 'rtl', states: true },
+  { name: 'person-empty', path: '/person', states: true },
+  { name: 'person-narrow', path: '/person?brand=1&user=mara', world: 'sending', width: 400, states: true },
+  { name: 'devices-empty', path: '/devices?brand=1&user=nobody', states: true },
+  { name: 'conversions-narrow', path: '/conversions', world: 'sending', width: 400, states: true },
+  { name: 'reconciliation-narrow', path: '/reconciliation', world: 'lists', width: 400, states: true },
+  { name: 'audit-narrow', path: '/audit', world: 'sending', width: 400, states: true },
+  { name: 'settings-narrow', path: '/settings?only=written', world: 'settings', width: 400, states: true },
+  { name: 'settings-dark', path: '/settings', world: 'settings', scheme: 'dark', states: true },
+  { name: 'help', path: '/help', states: true },
+  { name: 'lost', path: '/lanes', lost: true, states: true },
+  // The last one: it erases the person of the others.
+  {
+    name: 'erasure',
+    path: '/person/erase?brand=1&user=mara',
+    world: 'sending',
+    clicks: ['button.primary'],
+  },
   { name: 'settings', path: '/settings?only=written', world: 'settings' },
   { name: 'sign-in', path: '/sign-in', states: true },
 ]
@@ -59,6 +90,10 @@ interface Shot {
   readonly scheme?: 'dark'
   readonly width?: number
   readonly direction?: 'rtl'
+  /** What to click on the page of the path, one after the other. */
+  readonly clicks?: readonly string[]
+  /** The side cannot be reached any more. */
+  readonly lost?: true
   /** A further state of a page: drawn only to be looked at, with PICTURES=FOLDER. */
   readonly states?: true
   /** Default: work. */
@@ -173,7 +208,7 @@ function recordMinutes(t: TestContext): () => Promise<void> {
 async function draw(
   browser: Browser,
   url: string,
-  { name, path, scheme, direction, width = 1_200 }: Shot,
+  { name, path, scheme, direction, width = 1_200, clicks = [], lost }: Shot,
 ): Promise<void> {
   const context = await browser.newContext({
     viewport: { width, height: 860 },
@@ -188,7 +223,18 @@ async function draw(
     await page.keyboard.press('Enter')
     await page.waitForSelector('nav')
   }
+  const stream =
+    lost && page.waitForResponse((response) => response.headers()['content-type']?.startsWith('text/event') === true)
   await page.goto(`${url}/console${path}`)
+  await stream
+  for (const selector of clicks) {
+    if ((await page.locator('.ask textarea').count()) > 0) await page.fill('.ask textarea', 'requested by mail')
+    await Promise.all([page.waitForNavigation(), page.locator(selector).first().click()])
+  }
+  if (lost) {
+    await page.evaluate("document.getElementById('live').dispatchEvent(new Event('htmx:sse:error', { bubbles: true }))")
+    await page.waitForSelector('[data-lost]')
+  }
   if (direction) await page.evaluate(`document.documentElement.dir = '${direction}'`)
   if (path === '') await page.waitForSelector('.u-wrap')
   const file = join(pictures, `console-${name}.png`)

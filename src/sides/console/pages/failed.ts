@@ -21,11 +21,12 @@ export const failedPage: Page = {
   letter: 'f',
   async still(visit) {
     const { groups } = await visit.call('GET /admin/failed/summary', { query: pick(visit.query, groupNames) })
+    const isFiltered = filterNames.some((name) => visit.query[name] !== undefined)
     const pending = groups.reduce((sum, group) => sum + group.pending, 0)
     return html`<h1>Failed Actions</h1>
-<p class="lead">!${pending === 0 ? 'No item waits for a decision.' : html`${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}</p>
+<p class="lead">!${pending === 0 ? `No item${isFiltered ? ' that matches' : ''} waits for a decision.` : html`${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}</p>
 !${filterOf(visit)}
-!${groups.length === 0 ? empty('Nothing failed, or nothing matches the filter.') : groupTable(visit, groups)}
+!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing failed. A message that fails for good is listed here, to be replayed or dismissed.') : groupTable(visit, groups)}
 !${groups.length === 0 ? '' : await itemsOf(visit)}`
   },
 }

@@ -153,7 +153,6 @@ const mostRequests = 10
 
 const cancel: Act = {
   path: '/lanes/cancel',
-  isFinal: true,
   needs: 'POST /admin/lanes/cancel',
   title: 'Cancel messages',
   async ask(visit) {
@@ -163,9 +162,9 @@ const cancel: Act = {
     const hasFilter = Object.keys(given).length > 0
     const before = html`<form class="filter" action="${visit.link(this.path)}"><input type="hidden" name="lane" value="${name}">
 !${input('Activity', 'activity', given.activity)}!${input('Action', 'action', given.action)}!${input('User', 'user', given.user)}!${input('Enqueued from', 'from', given.from, html`placeholder="2026-01-31T10:00Z"`)}!${input('until', 'until', given.until)}
-<button>Count</button><a class="button" href="${visit.link(this.path, { lane: name, all: 'true' })}">All ${number(waiting)} waiting</a></form>`
+<button class="primary">Count</button><a class="button" href="${visit.link(this.path, { lane: name, all: 'true' })}">All ${number(waiting)} waiting</a></form>`
     const back = laneLink(visit, name)
-    if (!hasFilter && !isAll) return { before, effect: 'Choose the messages first.', isEmpty: true, back }
+    if (!hasFilter && !isAll) return { before, effect: 'Choose the messages above: by a filter, or all that wait.', isEmpty: true, back }
     const { count, isLeast } = await countSelected(visit, {
       lane: name,
       ...given,

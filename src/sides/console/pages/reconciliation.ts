@@ -201,17 +201,21 @@ export const discrepanciesPage: Page = {
   async still(visit) {
     const { run = '', after = '0' } = visit.query
     const query = { limit: mostUsers, after: Number(after) }
-    const { discrepancies, next } = await visit.call('GET /admin/reconciliations/:run/discrepancies', {
-      params: { run },
-      query,
-    })
-    const rows = discrepancies.map(rowOf)
-    return html`!${crumb(visit.link('/reconciliation/run', { run }), 'Run')}<h1>Discrepancies</h1>
+    const [{ brand, field }, { discrepancies, next }] = await Promise.all([
+      readRun(visit),
+      visit.call('GET /admin/reconciliations/:run/discrepancies', { params: { run }, query }),
+    ])
+    const rows = discrepancies.map((each) => rowOf(visit, brand, each))
+    return html`!${crumb(visit.link('/reconciliation/run', { run }), 'Run')}<h1>Discrepancies of ${field}, brand ${brand}</h1>
 <p class="lead">The worse direction comes first.</p>
 !${rows.length === 0 ? empty('There are no further discrepancies.') : table('Discrepancies', ['User', 'Severity', 'Only at the', 'CRM changed', 'Corrected', 'Note'], rows)}
 !${next === null ? '' : html`<p class="buttons"><a class="button" href="${visit.link('/reconciliation/users', { run, after: next })}">Next page</a></p>`}`
   },
 }
 
-const rowOf = ({ user_id: user, severity, direction, crm_changed_at: at, correction, note }: Discrepancy): Html =>
-  html`<tr><th scope="row"><bdi>${user}</bdi></th><td>!${badge(severity)}</td><td>${direction === 'operator_only' ? 'operator' : 'CRM'}</td><td>!${at === null ? '–' : moment(at)}</td><td>${correction === null ? '–' : 'yes'}</td><td class="wide">${note ?? ''}</td></tr>`
+const rowOf = (
+  visit: Visit,
+  brand: string,
+  { user_id: user, severity, direction, crm_changed_at: at, correction, note }: Discrepancy,
+): Html =>
+  html`<tr><th scope="row"><a href="${visit.link('/person', { brand, user })}"><bdi>${user}</bdi></a></th><td>!${badge(severity)}</td><td>${direction === 'operator_only' ? 'operator' : 'CRM'}</td><td>!${at === null ? '–' : moment(at)}</td><td>${correction === null ? '–' : 'yes'}</td><td class="wide">${note ?? ''}</td></tr>`
