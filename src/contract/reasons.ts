@@ -13,7 +13,10 @@ export const reasons = {
   },
   no_device: { says: 'No device of the user can be reached.', remedy: 'Link a device of the user.' },
   too_large: { says: 'The message is larger than the other side accepts.', remedy: 'Shorten its texts or data.' },
-  rejected: { says: 'The other side refused this message.', remedy: 'Read `error` and the stored answer.' },
+  rejected: {
+    says: 'The other side refused this message.',
+    remedy: 'Read `error` and the stored answer. Remove the cause at the other side, and replay the message.',
+  },
   expired: {
     says: 'The lifetime of the message is over.',
     remedy: 'Find the cause of the delay, or configure a longer lifetime.',

@@ -27,6 +27,8 @@ export const createOtherSide = ({ url, apiKey }: { readonly url: string; readonl
         throw new HttpError(response.status, answer.error ?? `it answered ${response.status}`)
       return answer
     } catch (error) {
-      throw error instanceof HttpError ? error : new HttpError(503, messageOf(error))
+      throw error instanceof HttpError
+        ? error
+        : new HttpError(503, `it does not answer (${messageOf((error as Error).cause ?? error)})`)
     }
   }) as CallRoute

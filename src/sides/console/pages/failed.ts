@@ -6,6 +6,7 @@ import type { AnswerOf } from '../../admin/calls.ts'
 import { badge, empty, type Html, html, input, moment, number, select, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
 import { pick, reasonField, reasonOf } from './act-fields.ts'
+import { describeReason } from './reason-facts.ts'
 
 type Group = AnswerOf<'platform', 'GET /admin/failed/summary'>['groups'][number]
 
@@ -44,11 +45,11 @@ function groupTable(visit: Visit, groups: readonly Group[]): Html {
   const rows = groups.slice(0, mostGroups).map((group) => {
     const { lane, activity, action, reason, pending, dismissed, replayed } = group
     const of = { lane, activity: activity ?? undefined, action: action ?? undefined, reason }
-    const known = reasons[reason as keyof typeof reasons] as { readonly says: string } | undefined
-    return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}"><bdi>${lane}</bdi></a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td><span title="${known?.says ?? ''}">${reason}</span></td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td></tr>`
+    const known = describeReason(reason)
+    return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}"><bdi>${lane}</bdi></a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td>${reason}</td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td><td class="wide">!${known === undefined ? '' : html`!${known.says} <span class="muted">!${known.remedy}</span>`}</td></tr>`
   })
   const more = groups.length - rows.length
-  return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed'], rows)}
+  return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed', 'What helps'], rows)}
 !${more > 0 ? html`<p class="lead">${phraseCount(more, 'further group')}: use the filter.</p>` : ''}`
 }
 

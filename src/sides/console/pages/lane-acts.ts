@@ -74,8 +74,11 @@ const tryNow: Act = {
   title: 'Try now',
   async ask(visit) {
     const { name, waiting, state } = await readLane(visit)
+    const others = waiting - 1
+    const then =
+      others > 0 ? ` If that succeeds, the other ${messages(others)} ${others === 1 ? 'follows' : 'follow'}.` : ''
     return {
-      effect: html`Lane ${name} is held, and sends its next message now. If that succeeds, the other ${messages(Math.max(0, waiting - 1))} follow.`,
+      effect: html`Lane ${name} is held, and sends its next message now.${then}`,
       fields: reasonField(visit, this.needs),
       isEmpty: state !== 'held',
       back: laneLink(visit, name),
@@ -164,7 +167,8 @@ const cancel: Act = {
 !${input('Activity', 'activity', given.activity)}!${input('Action', 'action', given.action)}!${input('User', 'user', given.user)}!${input('Enqueued from', 'from', given.from, html`placeholder="2026-01-31T10:00Z"`)}!${input('until', 'until', given.until)}
 <button class="primary">Count</button><a class="button" href="${visit.link(this.path, { lane: name, all: 'true' })}">All ${number(waiting)} waiting</a></form>`
     const back = laneLink(visit, name)
-    if (!hasFilter && !isAll) return { before, effect: 'Choose the messages above: by a filter, or all that wait.', isEmpty: true, back }
+    if (!hasFilter && !isAll)
+      return { before, effect: 'Choose the messages above: by a filter, or all that wait.', isEmpty: true, back }
     const { count, isLeast } = await countSelected(visit, {
       lane: name,
       ...given,

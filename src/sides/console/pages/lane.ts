@@ -17,6 +17,7 @@ export const lanePage: Page = {
     const reasons = reasonsOf({ ...lane, pauses: [] })
     return html`!${crumb(visit.link('/lanes'), 'Lanes')}<h1>Lane <bdi>${name}</bdi> !${stateOf(lane)}</h1>
 !${reasons.length === 0 ? '' : html`<ul class="reasons">!${reasons.map((each) => html`<li>!${each}</li>`)}</ul>`}
+!${lane.state === 'held' ? html`<p class="lead">Its messages wait, and none is lost. The lane tries again by itself, with the first message.</p>` : ''}
 !${figures([
       ['Waiting', number(waiting)],
       ['Oldest message', waiting === 0 ? '–' : duration(age)],

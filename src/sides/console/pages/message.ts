@@ -3,12 +3,12 @@
 import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
-import { reasons } from '../../../contract/reasons.ts'
 import { composeLife, type Delivery, type Life, type Step } from '../../admin/message-life.ts'
 import type { CallRoute } from '../call-route.ts'
 import { badge, crumb, duration, facts, type Html, html, moment } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { pauseOf } from './lane-facts.ts'
+import { describeReason } from './reason-facts.ts'
 
 export const messagePage: Page = {
   path: '/message',
@@ -133,20 +133,10 @@ async function readText(visit: Visit, seq: number): Promise<string | undefined> 
 
 /** The reason in plain words, with the remedy. */
 function whyOf(reason: string, steps: readonly Step[]): Html {
-  const known = reasons[reason as keyof typeof reasons] as
-    | { readonly says: string; readonly remedy: string }
-    | undefined
+  const known = describeReason(reason)
   const error = steps.findLast((step) => step.error !== undefined)?.error
-  const says = (known?.says ?? reason).replaceAll('*', '')
-  return html`<p class="note bad"><strong>${says}</strong>!${error === undefined ? '' : html` ${error}`}!${known ? html`<br>What to do: !${withCode(known.remedy)}` : ''}</p>`
+  return html`<p class="note bad"><strong>!${known?.says ?? html`${reason}`}</strong>!${error === undefined ? '' : html` ${error}`}!${known ? html`<br>What to do: !${known.remedy}` : ''}</p>`
 }
-
-/** @example withCode('Read `error`.') // 'Read <code>error</code>.' */
-const withCode = (text: string): Html =>
-  text
-    .split('`')
-    .map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
-    .join('')
 
 function statusOf({ platform, operator, delivery }: Life): readonly (readonly [string, Html])[] {
   const delivered = delivery ?? operator

@@ -54,11 +54,15 @@ export function messageTable(visit: Visit, rows: readonly Row[]): Html {
     const { id, userId, activityId, actionId } = readMessageKey(row.key)
     const at = 'seq' in row ? row.enqueued_at : row.updated_at
     const place = 'seq' in row ? row.lane : `${row.brand}/${row.channel}`
-    const why = [('reason' in row ? row.reason : undefined) ?? row.rule, row.error].filter(Boolean).join(': ')
+    const why = [('reason' in row ? row.reason : undefined) ?? shownRule(row), row.error].filter(Boolean).join(': ')
     return html`<tr><th scope="row"><a href="${linkOf(visit, row)}">${id}</a></th><td>!${moment(at)}</td><td><bdi>${place}</bdi></td><td><bdi>${userId}</bdi></td><td>${activityId ?? '–'}</td><td>${actionId ?? '–'}</td><td>!${badge(row.outcome)}</td><td class="wide"><bdi>${why}</bdi></td></tr>`
   })
   return table('Messages', ['activity.id', 'Time', 'Lane', 'User', 'Activity', 'Action', 'Outcome', 'Why'], lines)
 }
+
+/** The number of a section says nothing about a success. */
+const shownRule = ({ outcome, rule }: Row): string | undefined =>
+  outcome === 'successful' && rule?.startsWith('§') ? undefined : rule
 
 const linkOf = (visit: Visit, row: Row): string =>
   visit.link('/message', 'seq' in row ? { seq: row.seq } : { ref: row.ref })
