@@ -166,6 +166,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'stand-ins',
     'providers',
     'queue',
+    'people',
     'store',
     'http',
     'runtime',

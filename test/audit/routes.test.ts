@@ -108,6 +108,7 @@ test('each act at an operator leaves its entry', async (t) => {
     ['POST /admin/failed/dismiss', { all: true }, { act: 'failed.dismiss', given: { all: true } }],
     ['POST /admin/failed/replay', { all: true }, { act: 'failed.replay', given: { all: true } }],
     ['GET /admin/people/1/7', '', { act: 'people.export', brand: '1', user: '7' }],
+    ['GET /admin/people/erasures', '', { act: 'people.list-erasures' }],
     ['GET /admin/permission.csv?brand=1&from=2026-01-01&to=2026-02-01', '', { act: 'permission.export', brand: '1' }],
     [
       'POST /admin/permission/check?brand=1',
@@ -233,6 +234,7 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
   // At an operator, above: the same handlers.
   demandAll(routes, rows, [
     'GET /admin/backup',
+    'GET /admin/people/erasures',
     'GET /admin/permission/check',
     'POST /admin/keys',
     'POST /admin/keys/revoke',

@@ -44,6 +44,7 @@ const onBothSides = {
     'GET /admin/people/{brand}/{user}',
     'POST /admin/people/erase',
     'POST /admin/people/erase/preview',
+    'GET /admin/people/erasures',
     'GET /admin/people/erasures/{id}',
   ],
   audit: [

@@ -99,7 +99,10 @@ const selectOpen = statement<Erasure>({
     order by e.id limit (select r.most from ${rows} r)`,
 })
 
-const selectLater = statement<Pick<Erasure, 'id' | 'brand' | 'digest' | 'at'> & { readonly secret: string }>({
+/** An erasure without the user id. With the secret of the brand, it can be tested whether a user was erased. */
+export type ListedErasure = Pick<Erasure, 'id' | 'brand' | 'digest' | 'at'> & { readonly secret: string }
+
+const selectLater = statement<ListedErasure>({
   name: 'later_erasures',
   columns: { after: 'text' },
   text: (rows) => `
@@ -144,9 +147,14 @@ export const forgetErasures = forgetOld({
 
 export const erasureTopic = 'erasures'
 
+/** Stores the secret of a brand that has none. */
+export async function createSecret(database: Database, brand: string, secret: string): Promise<void> {
+  await database.commit([op(insertSecret, [[brand, secret]])])
+}
+
 /** The secret of the digests of a brand. Creates it if it is missing. */
 export async function secretOf(database: Database, brand: string): Promise<string> {
-  await database.commit([op(insertSecret, [[brand, random.bytes(32).toString('base64url')]])])
+  await createSecret(database, brand, random.bytes(32).toString('base64url'))
   const [row] = await database.read(op(selectSecret, [[brand]]))
   if (!row) throw new Error(`brand ${brand} has no secret of digests`)
   return row.secret
@@ -179,6 +187,10 @@ export async function requestErasure(
 
 export const findErasure = async (database: Database, id: string): Promise<Erasure | undefined> =>
   (await database.readMerged(op(selectErasure, [[id]])))[0]
+
+/** All erasures, the oldest first. */
+export const listErasures = (database: Database): Promise<readonly ListedErasure[]> =>
+  database.read(op(selectLater, [['']]))
 
 /** The erasures that are not done, the oldest first. */
 export const readOpenErasures = (database: Database, after: string): Promise<readonly Erasure[]> =>

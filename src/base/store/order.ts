@@ -174,6 +174,7 @@ export const commitOrder: readonly string[] = [
   // Erasures of people.
   'insert_person_secret',
   'request_erasure',
+  'repeat_erasures',
   'note_erasure',
   'end_erasure',
   'forget_erasures',

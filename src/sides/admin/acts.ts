@@ -25,6 +25,7 @@ const acts = {
   // Counts only.
   'POST /admin/people/erase/preview': null,
   'POST /admin/people/erase': 'people.erase',
+  'GET /admin/people/erasures': 'people.list-erasures',
   // Counts and a digest: clients ask again until it is done.
   'GET /admin/people/erasures/:id': null,
   'GET /admin/permission.csv': 'permission.export',

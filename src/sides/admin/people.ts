@@ -3,11 +3,11 @@
 import { type Static, Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
-import { type Erasure, findErasure, requestErasure } from '../../base/people/erasures.ts'
+import { type Erasure, findErasure, listErasures, requestErasure } from '../../base/people/erasures.ts'
 import { keptColumns, type PersonParts, unfoundRows, writePerson } from '../../base/people/person-data.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import type { Database } from '../../base/store/database.ts'
-import { brandNumber, moment, text, userId, whole } from '../../contract/documents/described.ts'
+import { brandNumber, moment, text, textOf, userId, whole } from '../../contract/documents/described.ts'
 import { shown } from '../../contract/shown.ts'
 import { ErasedUser, PreviewedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
@@ -89,6 +89,13 @@ export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }:
         return shownErasure((await findErasure(database, id)) as Erasure, parts)
       },
     }),
+    listErasures: adminRoute({
+      says: 'Returns all erasures with digests instead of user ids, for `bellwire restore --erasures`.',
+      files: textOf('application/x-ndjson', 'One erasure per line, with the secret of the digests of its brand'),
+      async handler(_request, key, reply) {
+        return sendFile(reply, `erasures-${side}.ndjson`, 'application/x-ndjson', writeErasures(key))
+      },
+    }),
     showErasure: adminRoute({
       says: 'Returns the state of an erasure, and at its end the report.',
       params: Type.Object({ id: text('The id in the answer of POST /admin/people/erase.') }),
@@ -102,6 +109,12 @@ export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }:
         throw new HttpError(404, `there is no erasure ${shown(id)} here`)
       },
     }),
+  }
+
+  async function* writeErasures({ brands }: AccessKey): AsyncGenerator<string> {
+    for (const { database } of stores)
+      for (const erasure of await listErasures(database))
+        if (brands?.includes(erasure.brand) !== false) yield `${JSON.stringify({ side, ...erasure })}\n`
   }
 
   function shownErasure(erasure: Erasure, parts: PersonParts): Static<typeof ShownErasure> {

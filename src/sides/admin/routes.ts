@@ -188,6 +188,7 @@ function peopleIn(side: 'operator' | 'platform', { people: given }: SharedParts)
     route('GET', '/admin/people/:brand/:user', 'people', people.exportPerson),
     route('POST', '/admin/people/erase/preview', 'people', people.previewErasure),
     route('POST', '/admin/people/erase', 'people', people.erase),
+    route('GET', '/admin/people/erasures', 'people', people.listErasures),
     route('GET', '/admin/people/erasures/:id', 'people', people.showErasure),
   ]
 }

@@ -12,7 +12,11 @@ import { type Addressed, calledSides, noSide, withAddress, withSide } from './ru
 const scope = 'people'
 
 export function command(): Command {
-  return new Command().addCommand(exportCommand()).addCommand(eraseCommand()).addHelpText('after', help)
+  return new Command()
+    .addCommand(exportCommand())
+    .addCommand(eraseCommand())
+    .addCommand(listCommand())
+    .addHelpText('after', help)
 }
 
 const help = `
@@ -21,7 +25,8 @@ Without --url, the commands call each side of the configuration. With --url, the
 Examples:
   bellwire person export --brand 1 --user 1001 --out 1001.json
   bellwire person erase --brand 1 --user 1001
-  bellwire person erase --brand 1 --users erased-since-the-backup.txt
+  bellwire person erase --brand 1 --user 1001 --list erasures.ndjson
+  bellwire person erasures --out erasures.ndjson
 `
 
 interface PersonOptions extends Addressed {
@@ -59,6 +64,7 @@ interface EraseOptions extends Addressed {
   readonly brand: string
   readonly user?: string
   readonly users?: string
+  readonly list?: string
   readonly reason?: string
   readonly wait: boolean
 }
@@ -67,12 +73,13 @@ function eraseCommand(): Command {
   return withBrand(new Command('erase'))
     .description('erase everything that is stored about a user, and report what stays')
     .option('--user <user_id>', 'the id of the user')
-    .option('--users <file>', 'erase all users of this file, which has one id per line: after a restore of a backup')
+    .option('--users <file>', 'erase all users of this file, which has one id per line')
+    .option('--list <file>', 'then write the list of all erasures to this file: keep it with the backups')
     .option('--reason <text>', 'why, for the audit trail')
     .option('--no-wait', 'do not wait for the end of the erasure')
     .option('--json', 'print each report as one JSON object per line')
     .addHelpText('after', eraseHelp)
-    .action(async ({ brand, user, users, reason, wait, ...options }: EraseOptions) => {
+    .action(async ({ brand, user, users, list, reason, wait, ...options }: EraseOptions) => {
       const ids = await readUsers(user, users)
       const sides = await calledSides(options)
       if (sides.length === 0) throw new CliError(exit.usage, noSide)
@@ -93,6 +100,7 @@ function eraseCommand(): Command {
           },
           { interrupted: 'interrupted; an erasure that has begun goes on, and it is safe to repeat the command' },
         )
+      if (list !== undefined) await listErasures(options, list)
     })
 }
 
@@ -100,6 +108,28 @@ const eraseHelp = `
 Erased data cannot be restored. Messages that wait are cancelled. Rows that prevent a second delivery stay under digests.
 The command waits until nothing is left. The side goes on if you interrupt the command, and after its own restart.
 `
+
+function listCommand(): Command {
+  return withAddress(new Command('erasures'), 'server', [scope])
+    .description('write the list of all erasures, for `bellwire restore --erasures`')
+    .option('--out <file>', 'write to this file instead of standard output')
+    .addHelpText('after', listHelp)
+    .action(({ out, ...options }: Addressed & { readonly out?: string }) => listErasures(options, out))
+}
+
+const listHelp = `
+The list has digests instead of user ids, and the secret of the digests: keep it as safely as a backup, but apart from the disk of the
+store. A side that is restored from an older backup then erases these people again.
+`
+
+async function listErasures(options: Addressed, out: string | undefined): Promise<void> {
+  const sides = await calledSides(options)
+  if (sides.length === 0) throw new CliError(exit.usage, noSide)
+  await downloadTo(out, async (write) => {
+    for (const side of sides)
+      await withSide(side, options, [scope], (client) => client.download('GET /admin/people/erasures', {}, write))
+  })
+}
 
 type Erasure = AnswerOf<SideName, 'GET /admin/people/erasures/:id'>
 

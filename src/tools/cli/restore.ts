@@ -1,9 +1,11 @@
 // `bellwire restore`: puts the files of a backup in the place of a lost SQLite store.
 
 import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Argument, Command } from 'commander'
+import type { ListedErasure } from '../../base/people/erasures.ts'
+import { repeatErasures } from '../../base/people/repeat-erasures.ts'
 import { setControls } from '../../base/queue/controls/controls.ts'
 import { laneName } from '../../base/queue/lane-name.ts'
 import { keptByDefaultMs } from '../../base/runtime/retention.ts'
@@ -21,6 +23,7 @@ import { type SideStore, storesOf } from './stores-of.ts'
 interface RestoreOptions {
   readonly config?: string
   readonly check?: true
+  readonly erasures?: string
   readonly resume?: true
   readonly json?: true
 }
@@ -35,6 +38,7 @@ export function command(): Command {
   return withConfig(new Command())
     .addArgument(new Argument('<folder>', 'the folder that `bellwire backup` made'))
     .option('--check', 'only check the backup and whether this version can restore it')
+    .option('--erasures <file>', 'repeat the erasures of the list that `bellwire person erasures` wrote')
     .option('--resume', 'pause no lane')
     .option('--json', 'print the result as one JSON object')
     .addHelpText('after', help)
@@ -53,7 +57,7 @@ Exit codes: 0 restored or in order, 1 the backup is damaged, 2 wrong usage.
 
 Examples:
   bellwire restore /backups/platform-2026-01-31 --check
-  bellwire restore /backups/platform-2026-01-31 --config bellwire.yaml
+  bellwire restore /backups/platform-2026-01-31 --erasures /backups/erasures.ndjson --config bellwire.yaml
 `
 
 async function restore(folder: string, options: RestoreOptions): Promise<void> {
@@ -69,13 +73,16 @@ async function restore(folder: string, options: RestoreOptions): Promise<void> {
   if (options.check)
     return print(options, { side, at, files: manifest.files.length }, () => `${side}: the backup of ${at} is in order`)
 
+  const erasures = await readErasures(options.erasures, side)
   const paused = side === 'platform' && !options.resume ? lanesToPause(config, Date.parse(at)) : []
   await copyFiles(targets)
-  await prepareStore(targets[0] as Target, manifest, paused)
+  const people = await prepareStore(targets, manifest, paused, erasures)
   // The file of the messages is last: without it, a repetition of the command finds the place empty.
   for (const { path } of targets.toReversed()) await rename(partOf(path), path)
   for (const { path } of targets) await flush(dirname(path))
-  print(options, { side, at, paused }, () => phraseRestored(side, at, paused))
+  print(options, { side, at, paused, people }, () =>
+    phraseRestored(side, at, paused, options.erasures === undefined ? undefined : people),
+  )
 }
 
 /** Finds the place of each file. @throws CliError if the backup does not fit the configuration or this version */
@@ -109,16 +116,42 @@ async function copyFiles(targets: readonly Target[]): Promise<void> {
   }
 }
 
-/** Pauses lanes, and leaves an entry in the audit trail. */
-async function prepareStore({ path, migrations }: Target, { at }: BackupManifest, paused: readonly string[]) {
-  const database = await openDatabase(`sqlite:${partOf(path)}`, { migrations })
+/** @throws CliError if the file is not a list of erasures of this side */
+async function readErasures(file: string | undefined, side: string): Promise<readonly ListedErasure[]> {
+  if (file === undefined) return []
+  try {
+    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
+    const all = lines.map((line) => JSON.parse(line) as ListedErasure & { readonly side: string })
+    if (all.every(({ id, secret }) => typeof id === 'string' && typeof secret === 'string'))
+      return all.filter((each) => each.side === side)
+    throw new Error('a line has no id or no secret')
+  } catch (error) {
+    const why = (error as Error).message
+    throw new CliError(exit.usage, `--erasures ${file} is no list of \`bellwire person erasures\`: ${why}`)
+  }
+}
+
+/** Pauses lanes, repeats erasures, and leaves an entry in the audit trail. @returns the number of repeated erasures */
+async function prepareStore(
+  targets: readonly Target[],
+  { at }: BackupManifest,
+  paused: readonly string[],
+  erasures: readonly ListedErasure[],
+): Promise<number> {
+  const stores = await Promise.all(
+    targets.map(({ path, migrations }) => openDatabase(`sqlite:${partOf(path)}`, { migrations })),
+  )
+  const database = stores[0] as (typeof stores)[number]
   try {
     const entry = auditOps([{ act: 'restore', by: 'bellwire restore', given: { at, paused } }])
     const reason = `restored from the backup of ${at}: messages that were sent after it would be sent again`
     const pauses = paused.map((scope) => ({ scope, kind: 'pause' as const, name: '', by: 'bellwire restore', reason }))
     await setControls(database, pauses, entry)
+    return await repeatErasures(database, stores, erasures, 'bellwire restore').catch((error: Error) => {
+      throw new CliError(exit.failed, error.message)
+    })
   } finally {
-    await database.close()
+    await Promise.all(stores.map((store) => store.close()))
   }
 }
 
@@ -129,7 +162,8 @@ function lanesToPause({ platform }: Config, at: number): readonly string[] {
   return lanes.map(({ brand, channel }) => laneName(brand, channel))
 }
 
-const phraseRestored = (side: string, at: string, paused: readonly string[]): string =>
+/** @param people the number of repeated erasures, if there was a list */
+const phraseRestored = (side: string, at: string, paused: readonly string[], people: number | undefined): string =>
   [
     `${side}: the store is restored, as of ${at}. Later changes are lost.`,
     ...(paused.length === 0
@@ -137,5 +171,8 @@ const phraseRestored = (side: string, at: string, paused: readonly string[]): st
       : [
           `Paused: ${paused.join(', ')}. What they sent after the backup would be sent again: cancel it, then \`bellwire resume\`.`,
         ]),
-    `Before you start the ${side}, read "After a restore" in docs/running.md. Then repeat the erasures since ${at}.`,
+    `Before you start the ${side}, read "After a restore" in docs/running.md.`,
+    people === undefined
+      ? `Then repeat the erasures since ${at}: no list was given (--erasures).`
+      : `${people} erasures are repeated as soon as the ${side} runs.`,
   ].join('\n')
