@@ -22,6 +22,7 @@ const slowFiles = [
 /** Short files that share processes. Each of their tests leaves its process as it found it. */
 const shortFiles = [
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
+  'test/{platform,queue}/*.test.ts',
   'test/reconcile/**/*.test.ts',
   'test/console/*.test.ts',
 ]

@@ -252,16 +252,17 @@ export function queueSuite(fixture: QueueFixture): void {
     '§4.1 rule 3: a full batch is sent at once, an incomplete batch after the time span',
     async ({ queue, serve }) => {
       const sizes: number[] = []
-      serve(
-        async (batch) => {
-          sizes.push(batch.length)
-          return batch.map(delivered)
-        },
-        { max: 10, spanMs: 300 },
-      )
+      const handle = async (batch: readonly Item[]) => {
+        sizes.push(batch.length)
+        return batch.map(delivered)
+      }
+      serve(handle, { max: 10, spanMs: 60_000 })
       const enqueued = await queue.enqueue('1/push', items(25))
-      await until(() => sizes.length === 2, { awaited: 'two full batches' })
-      await waitUntilSettled(queue, enqueued)
+      await waitUntilSettled(queue, enqueued.slice(0, 20))
+      assert.deepEqual(sizes, [10, 10])
+      assert.equal((await queue.readOutcomes(seqsOf(enqueued.slice(20)))).at(-1)?.category, 'waiting')
+      serve(handle, { name: '2/push', max: 10, spanMs: 100 })
+      await waitUntilSettled(queue, await queue.enqueue('2/push', items(5)))
       assert.deepEqual(sizes, [10, 10, 5])
     },
   )
