@@ -30,6 +30,7 @@ import { statusProofs } from './proofs/status.ts'
 import { statusAway } from './proofs/status-away.ts'
 import { storm } from './proofs/storm.ts'
 import { strangers } from './proofs/strangers.ts'
+import { upgrade } from './proofs/upgrade.ts'
 import { wrongCredential } from './proofs/wrong-credential.ts'
 
 export const proofs: readonly Proof[] = [
@@ -47,6 +48,7 @@ export const proofs: readonly Proof[] = [
   resend,
   restore,
   failover,
+  upgrade,
   move,
   brands,
   ...eraseProofs,

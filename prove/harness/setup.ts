@@ -26,7 +26,8 @@ export interface ProofSetup {
   readonly operatorUrls: readonly string[]
   /** Starts an operator. `strike` defines where the process kills or stops itself. Default index: 0. */
   operator(strike?: Strike, index?: number): Process
-  platform(strike?: Strike, index?: number): Process
+  /** @param program 'next-platform': the platform of the next release */
+  platform(strike?: Strike, index?: number, program?: 'next-platform'): Process
   readReport(): Promise<WitnessReport>
 }
 
@@ -41,9 +42,9 @@ export async function createSetup(options: SetupOptions): Promise<ProofSetup> {
   const platformUrls = urls.slice(operators)
 
   const output = options.log === undefined ? undefined : openSync(options.log, 'a')
-  const start = (program: string, plan: object, strike: Strike | undefined): Process =>
+  const start = (side: string, plan: object, strike: Strike | undefined, program = side): Process =>
     startProcess(new URL(`../processes/${program}.ts`, import.meta.url), {
-      preload: new URL(`../processes/${program}-strikes.ts`, import.meta.url),
+      preload: new URL(`../processes/${side}-strikes.ts`, import.meta.url),
       ...(output !== undefined && { output }),
       env: {
         [planVariable]: JSON.stringify(plan),
@@ -60,7 +61,7 @@ export async function createSetup(options: SetupOptions): Promise<ProofSetup> {
       const plan: OperatorPlan = { ...options.operator, store, port: ports[index] as number }
       return start('operator', plan, strike)
     },
-    platform(strike, index = 0) {
+    platform(strike, index = 0, program) {
       const store = options.platformStore ?? `sqlite:${join(folder, 'platform.db')}`
       const lane = options.lane
       const plan: PlatformPlan = {
@@ -69,7 +70,7 @@ export async function createSetup(options: SetupOptions): Promise<ProofSetup> {
         operators: operatorUrls,
         ...(lane && { lane }),
       }
-      return start('platform', plan, strike)
+      return start('platform', plan, strike, program)
     },
     readReport: () => readWitnessReport(file),
   }
