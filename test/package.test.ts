@@ -48,7 +48,7 @@ const published = [
   'deploy/caddy/Caddyfile',
   'deploy/compose/{bellwire,compose}.yaml',
   'deploy/compose/{platform.sql,prometheus.yml}',
-  'deploy/container/Containerfile',
+  'deploy/container/{Containerfile,build.sh}',
   'deploy/grafana/bellwire.json',
   'deploy/kubernetes/operator.yaml',
   'deploy/nginx/operator.conf',
