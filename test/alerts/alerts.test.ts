@@ -10,12 +10,15 @@ import test, { type TestContext } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import { emit } from '../../src/base/runtime/events.ts'
 import { recordPauses } from '../../src/base/runtime/pauses.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
 import { type AlertSender, createAlerts, type Notice } from '../../src/subjects/alerts/alerts.ts'
+import { alertMigrations, ownReports, type Reports, storedReports } from '../../src/subjects/alerts/reports.ts'
 import { alertMail } from '../../src/subjects/alerts/senders/mail.ts'
 import { alertWebhook } from '../../src/subjects/alerts/senders/webhook.ts'
 import type { Trouble } from '../../src/subjects/alerts/trouble.ts'
 import { createTroubles, type TroubleSources } from '../../src/subjects/alerts/troubles.ts'
 import { run } from '../cli/bellwire.ts'
+import { onPostgres } from '../support/engines.ts'
 import { passTime } from '../support/set-clock.ts'
 import { startPlatform, temporary } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
@@ -33,7 +36,7 @@ const trouble = (name: string, over: Partial<Trouble> = {}): Trouble => ({
 })
 
 /** Alerts about the troubles in `current`, and their notices: 'a', or '-a' when it has ended. */
-function watched(t: TestContext) {
+function watched(t: TestContext, reports?: Reports) {
   const current: Trouble[] = []
   const sent: string[][] = []
   const sender: AlertSender = {
@@ -42,7 +45,11 @@ function watched(t: TestContext) {
       void sent.push(notices.map(({ name, endedAt }) => (endedAt === undefined ? name : `-${name}`))),
     close: async () => {},
   }
-  const alerts = createAlerts({ current: async () => current, stop() {} }, { to: [sender], afterMs: 5 * minute })
+  const alerts = createAlerts(
+    { current: async () => current, stop() {} },
+    { to: [sender], afterMs: 5 * minute },
+    reports,
+  )
   t.after(() => alerts.stop())
   const after = async (minutes: number, ...troubles: readonly Trouble[]): Promise<void> => {
     passTime(t, minutes * minute)
@@ -74,6 +81,72 @@ test('a trouble that comes back within a minute has not ended, and a short one i
   await after(0.4, lane)
   await after(10, lane)
   assert.deepEqual(sent, [['lane']])
+})
+
+onPostgres(
+  'of several processes with one trouble, one reports its beginning, and one its end when none has it',
+  async (t, store) => {
+    const sent: string[] = []
+    const processes = await Promise.all(
+      ['a', 'b', 'c'].map(async (process) => {
+        const database = await openDatabase(store, { migrations: alertMigrations })
+        const current: Trouble[] = []
+        const sender: AlertSender = {
+          name: process,
+          send: async (notices) =>
+            void sent.push(...notices.map(({ name, endedAt }) => (endedAt === undefined ? name : `-${name}`))),
+          close: async () => {},
+        }
+        const options = { to: [sender], afterMs: 5 * minute }
+        const alerts = createAlerts({ current: async () => current, stop() {} }, options, storedReports(database))
+        t.after(async () => {
+          await alerts.stop()
+          await database.close()
+        })
+        return { current, alerts, database }
+      }),
+    )
+    const after = async (minutes: number, ...has: readonly boolean[]): Promise<void> => {
+      passTime(t, minutes * minute)
+      for (const [i, { current }] of processes.entries())
+        current.splice(0, current.length, ...(has[i] ? [trouble('key', { urgent: true })] : []))
+      await Promise.all(processes.map(({ alerts }) => alerts.check()))
+    }
+    await after(0, true, true, true)
+    await after(0.5, true, true, true)
+    assert.deepEqual(sent, ['key'])
+    await after(2, false, true, false)
+    await after(2, false, false, true)
+    assert.deepEqual(sent, ['key'], 'some process has the trouble')
+    await after(0.25, false, false, false)
+    await after(2, false, false, false)
+    await after(2, false, false, false)
+    assert.deepEqual(sent, ['key', '-key'])
+    await after(1, false, true, false)
+    assert.deepEqual(sent, ['key', '-key', 'key'], 'it begins again')
+  },
+)
+
+test('while the store is away, a process reports by itself, and repeats nothing when the store is back', async (t) => {
+  const stored = ownReports()
+  let away = false
+  const ifBack =
+    <Args extends readonly unknown[], Answer>(call: (...args: Args) => Promise<Answer>) =>
+    (...args: Args): Promise<Answer> =>
+      away ? Promise.reject(new Error('the store is away')) : call(...args)
+  const reports = { renew: ifBack(stored.renew), begin: ifBack(stored.begin), end: ifBack(stored.end) }
+  const { after, sent } = watched(t, reports)
+  const [key, store] = [trouble('key', { urgent: true }), trouble('store', { urgent: true })]
+  await after(0, key)
+  away = true
+  await after(0.25, key, store)
+  await after(5, key, store)
+  away = false
+  await after(0.25, key)
+  await after(0.25, key)
+  await after(2, key)
+  await after(2, key)
+  assert.deepEqual(sent, [['key'], ['store'], ['-store']])
 })
 
 test('a receiver that is away gets all notices when it is back', async (t) => {

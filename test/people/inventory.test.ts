@@ -17,6 +17,7 @@ const impersonalTables: Readonly<Record<string, string>> = {
   migrations: 'names of migrations',
   side_secrets: 'random secrets of the side',
   access_keys: 'names and digests of keys of services',
+  alert_reports: 'troubles of lanes, services and stores',
   write_probes: 'the last write of a process',
   waiting: 'numbers of items and times',
   lane_counts: 'counts of items',

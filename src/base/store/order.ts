@@ -171,6 +171,10 @@ export const commitOrder: readonly string[] = [
   'insert_access_key',
   'note_key_uses',
   'delete_access_key',
+  // Alerts.
+  'insert_alert_reports',
+  'renew_alert_reports',
+  'delete_alert_report',
   // Erasures of people.
   'insert_person_secret',
   'request_erasure',

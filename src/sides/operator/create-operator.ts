@@ -316,7 +316,7 @@ async function composeOn(
   statuses?.start()
   metrics().allow('brand', allBrands)
   metrics().allow('kind', knownKinds(pushServices(options)))
-  const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store })
+  const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store, database })
   const stopMetrics = measureStores('operator', [{ number: 0, database }], options.store)
   onParts({ registry, recorder, trail, accepted: { keys, adminKeys, stored: storedKeys } })
 

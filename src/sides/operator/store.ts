@@ -6,6 +6,7 @@ import type { StoredQueue } from '../../base/queue/queue.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
 import { openDatabase } from '../../base/store/open-database.ts'
 import { secretMigrations } from '../../base/store/side-secret.ts'
+import { alertMigrations } from '../../subjects/alerts/reports.ts'
 import { auditMigrations } from '../../subjects/audit/table.ts'
 import { deliveryMigrations } from '../../subjects/delivery/migrations.ts'
 import { createDeviceOutbox } from '../../subjects/devices/outbox.ts'
@@ -30,6 +31,7 @@ export const operatorMigrations: readonly Migration[] = [
   ...peopleMigrations,
   ...secretMigrations,
   ...keyMigrations,
+  ...alertMigrations,
 ]
 
 export interface OperatorStore {

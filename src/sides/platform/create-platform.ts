@@ -284,7 +284,11 @@ async function composePlatform(
   trail.start(options.auditKeptMs)
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds(pushServicesOf(options)))
-  const stopAlerts = alertsOf(options.alerts, { lanes: services.map(({ service }) => service), store: options.store })
+  const stopAlerts = alertsOf(options.alerts, {
+    lanes: services.map(({ service }) => service),
+    store: options.store,
+    database: firstDatabase,
+  })
   const unregisterMetrics = [
     ...measureStores(
       'platform',

@@ -5,6 +5,7 @@ import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import { createReadAheadBudget } from '../../base/queue/lane/read-ahead-budget.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
 import { secretMigrations } from '../../base/store/side-secret.ts'
+import { alertMigrations } from '../../subjects/alerts/reports.ts'
 import { auditMigrations } from '../../subjects/audit/table.ts'
 import type { AuditStore } from '../../subjects/audit/trail.ts'
 import { type ConfiguredStore, configuredStores } from '../../subjects/brands/configured-stores.ts'
@@ -31,6 +32,7 @@ const mainMigrations: readonly Migration[] = [
   ...peopleMigrations,
   ...secretMigrations,
   ...keyMigrations,
+  ...alertMigrations,
 ]
 
 /** The databases of the platform. With SQLite, the CRM has a second file, which is not one of them. */

@@ -4,6 +4,7 @@ import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { createLoop } from '../../base/runtime/loop.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
+import { ownReports, type Report, type Reports } from './reports.ts'
 import type { Trouble } from './trouble.ts'
 import type { Troubles } from './troubles.ts'
 
@@ -42,12 +43,16 @@ export interface Alerts {
   stop(): Promise<void>
 }
 
-export function createAlerts(troubles: Troubles, { to, afterMs }: AlertOptions): Alerts {
-  const reported = new Map<string, Trouble & { lastSeen: number }>()
+export function createAlerts(troubles: Troubles, { to, afterMs }: AlertOptions, stored = ownReports()): Alerts {
+  const own = ownReports()
   const pending = new Map<AlertSender, Notice[]>(to.map((sender) => [sender, []]))
+  /** The reports of the store as they were read last. */
+  let known: readonly Report[] = []
+  /** The last change of the beat of each report, as this process saw it, and the turns since then. */
+  const seen = new Map<string, { readonly beat: number; readonly at: number; turns: number }>()
 
   async function check(): Promise<void> {
-    const found = findNotices(await troubles.current(), clock.now())
+    const found = await findNotices(await troubles.current(), clock.now())
     for (const notices of pending.values()) {
       notices.push(...found)
       notices.splice(0, notices.length - mostPending)
@@ -55,20 +60,54 @@ export function createAlerts(troubles: Troubles, { to, afterMs }: AlertOptions):
     await Promise.all(to.map(flush))
   }
 
-  function findNotices(current: readonly Trouble[], now: number): readonly Notice[] {
-    const notices: Notice[] = []
-    for (const trouble of current) {
-      const before = reported.get(trouble.name)
-      if (!before && !trouble.urgent && now - trouble.since < afterMs) continue
-      if (!before) notices.push(trouble)
-      reported.set(trouble.name, { ...(before ?? trouble), lastSeen: now })
+  async function findNotices(current: readonly Trouble[], now: number): Promise<readonly Notice[]> {
+    const names = current.map(({ name }) => name)
+    const canStore = await stored.renew(names).then(
+      (reports) => {
+        known = reports
+        return true
+      },
+      () => false,
+    )
+    const [ofStore, ofProcess] = [known, await own.renew(names)]
+    const reported = new Set([...ofStore, ...ofProcess].map(({ name }) => name))
+    const due = current.filter(({ name, urgent, since }) => !reported.has(name) && (urgent || now - since >= afterMs))
+    const begun = canStore ? await beginStored(due) : await own.begin(due)
+    for (const { name } of due) seen.set(name, { beat: 0, at: now, turns: 0 })
+    return [
+      ...due.filter(({ name }) => begun.has(name)),
+      ...(canStore ? await endOld(stored, ofStore, now) : []),
+      ...(await endOld(own, ofProcess, now)),
+    ]
+  }
+
+  async function beginStored(due: readonly Trouble[]): Promise<ReadonlySet<string>> {
+    try {
+      const begun = await stored.begin(due)
+      known = [...known, ...due.map((trouble) => ({ ...trouble, beat: 0 }))]
+      return begun
+    } catch {
+      return own.begin(due)
     }
-    for (const [name, { lastSeen, ...trouble }] of reported) {
-      if (now - lastSeen < settledMs) continue
-      reported.delete(name)
-      notices.push({ ...trouble, endedAt: lastSeen })
+  }
+
+  /** Ends the reports of troubles that no process has any more. */
+  async function endOld(reports: Reports, all: readonly Report[], now: number): Promise<readonly Notice[]> {
+    const ended: Notice[] = []
+    for (const report of all) {
+      const { name, beat, ...trouble } = report
+      const before = seen.get(name)
+      if (before?.beat !== beat) {
+        seen.set(name, { beat, at: now, turns: 0 })
+        continue
+      }
+      // After a suspension of the machine, another process may only be late: it has a turn to renew the report.
+      if (before.turns++ > 0 && now - before.at >= settledMs && (await reports.end(report).catch(() => false))) {
+        seen.delete(name)
+        ended.push({ ...trouble, name, urgent: false, endedAt: before.at })
+      }
     }
-    return notices
+    return ended
   }
 
   async function flush(sender: AlertSender): Promise<void> {

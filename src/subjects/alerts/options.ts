@@ -1,8 +1,10 @@
 import type { LaneState } from '../../base/queue/queue.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
+import type { Database } from '../../base/store/database.ts'
 import { readDiskFree } from '../../base/store/disk-free.ts'
 import { alerts as settings } from '../settings/alerts.ts'
 import { type AlertOptions, createAlerts } from './alerts.ts'
+import { storedReports } from './reports.ts'
 import { createTroubles, type TroubleLimits } from './troubles.ts'
 
 /** Alerts of a side. The limits have defaults: docs/settings.md. */
@@ -12,15 +14,18 @@ interface Parts {
   readonly lanes: readonly { state(): Promise<LaneState> }[]
   /** The address of the first store. */
   readonly store: string
+  /** Of the first store. */
+  readonly database: Database
 }
 
 const defaults = defaultsOf(settings.settings)
 
 /** Starts the alerts of a side, if they are configured. @returns a function that stops them */
-export function alertsOf(options: AlertsOptions | undefined, { lanes, store }: Parts): () => Promise<void> {
+export function alertsOf(options: AlertsOptions | undefined, { lanes, store, database }: Parts): () => Promise<void> {
   if (!options) return async () => {}
   const given = { ...defaults, ...options }
-  const alerts = createAlerts(createTroubles({ lanes, diskFree: () => readDiskFree(store) }, given), given)
+  const troubles = createTroubles({ lanes, diskFree: () => readDiskFree(store) }, given)
+  const alerts = createAlerts(troubles, given, storedReports(database))
   alerts.start()
   return () => alerts.stop()
 }
