@@ -52,7 +52,7 @@ interface Setup extends ProofOptions {
 async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<Figures> {
   const { name, broker, database, store, small, print } = setup
   const undisturbed = small ? 400 : 40_000
-  const publishedAtOnce = small ? 100 : 500
+  const publishedAtOnce = small ? 20 : 500
   const awayMs = small ? 2_000 : 10_000
   const proxied = new URL(store)
   proxied.host = `127.0.0.1:${database.port}`
