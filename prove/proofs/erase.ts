@@ -24,9 +24,13 @@ interface Sizes {
   readonly messages: number
   readonly people: number
   readonly erased: number
+  /** The new messages in each request beside the erasures, one request after another. */
+  readonly beside: number
 }
 const sizeOf = (small: boolean): Sizes =>
-  small ? { messages: 2_000, people: 200, erased: 20 } : { messages: 1_000_000, people: 100_000, erased: 1_000 }
+  small
+    ? { messages: 2_000, people: 200, erased: 10, beside: 4 }
+    : { messages: 1_000_000, people: 100_000, erased: 1_000, beside: 20 }
 
 const erase = (name: string, stores: () => Promise<readonly Store[]>, needs: Pick<Proof, 'needs'> = {}): Proof => ({
   name,
@@ -72,7 +76,7 @@ async function prove({ small, folder, print }: ProofOptions, stores: readonly St
 
   stop = await start(setup)
   const began = performance.now()
-  const load = await eraseUnderLoad(setup, erased, sizes.people, signal)
+  const load = await eraseUnderLoad(setup, erased, sizes, signal)
   const eraseSeconds = Math.round((performance.now() - began) / 100) / 10
   print(`${erased.size.toLocaleString('en')} people were erased in ${eraseSeconds} s, beside ${load} new messages`)
   await waitUntilSettled(setup.platformUrl, signal)
@@ -166,11 +170,12 @@ async function sendBatch(operator: string, records: readonly string[]): Promise<
 }
 
 /** @returns the number of messages that were enqueued meanwhile */
-async function eraseUnderLoad(setup: ProofSetup, erased: Erased, people: number, signal: AbortSignal): Promise<number> {
+async function eraseUnderLoad(setup: ProofSetup, erased: Erased, sizes: Sizes, signal: AbortSignal): Promise<number> {
   const { platformUrl, operatorUrls } = setup
+  const { people, beside } = sizes
   let load = 0
   const addLoad = async (): Promise<void> => {
-    const ids = Array.from({ length: 20 }, () => load++)
+    const ids = Array.from({ length: beside }, () => load++)
     const lines = ids.map((id) => `${record(1e9 + id, firstOfLoad + (id % people))}\n`)
     await enqueue(platformUrl, 'push', lines.join(''))
   }
