@@ -32,7 +32,7 @@ export const wrongCredential: Proof = {
     'a wrong project, environment, topic or key removes no device, publishes no removal and loses no message; after correction all are delivered',
   boundSeconds: { small: 120, full: 600 },
   async run({ small, folder, print }, signal) {
-    const count = small ? 600 : 10_000
+    const count = small ? 200 : 10_000
     const list = records(0, count, count)
     const mistakes = await mistakesOf()
     const figures = {
