@@ -272,7 +272,8 @@ async function serve(
   onCut?: (text: string) => void,
 ): Promise<void> {
   const closed = new AbortController()
-  response.once('close', () => closed.abort())
+  // With a reason: without one, each request would make an error with its stack.
+  response.once('close', () => closed.abort('closed'))
   const chunks: Buffer[] = []
   let from: number | undefined
   const textSoFar = (): string => Buffer.concat(chunks).toString('utf8')
