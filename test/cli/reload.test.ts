@@ -58,7 +58,11 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
   operator.child.kill('SIGHUP')
   await operator.line(/"server\.reload_refused".*bellwire\.yaml:11 {2}operator\.keys\[2\]\.key: expected at least 16/)
   assert.deepEqual([await send(good), await send(old), await send(fresh)], [200, 401, 200], 'nothing was changed')
+  const refusalOf = async (by: string) =>
+    until(async () => ((await entry())?.by === by ? (await entry()).given.refused : undefined), { awaited: by })
+  assert.match(await refusalOf('SIGHUP'), /bellwire\.yaml:11 {2}operator\.keys\[2\]\.key/)
   const refused = await reload()
+  assert.match(await refusalOf('office'), /bellwire\.yaml:11/)
   assert.deepEqual([refused.status, /^nothing was changed: bellwire\.yaml:11/.test(refused.body.error)], [409, true])
 
   await writeFile(file, configuration([good, old], '  stop_within: 30s', 'error'))

@@ -63,7 +63,9 @@ export const configurationRoutes = (configuration: Configuration) => ({
         const result = await configuration.reload()
         return { applied: [...result.applied], restart: [...result.restart] }
       } catch (error) {
-        throw error instanceof ConfigError ? new HttpError(409, `nothing was changed: ${error.message}`) : error
+        if (!(error instanceof ConfigError)) throw error
+        await key.audit.record({ given: { refused: error.message } })
+        throw new HttpError(409, `nothing was changed: ${error.message}`)
       }
     },
   }),

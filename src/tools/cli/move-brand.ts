@@ -80,9 +80,12 @@ Examples:
 
 async function abortMove(options: MoveOptions, brand: string, { json }: MoveBrandOptions): Promise<void> {
   const move = await import('../../subjects/brands/move/move-brand.ts')
-  await move.abortMove(options, brand).catch(rethrow)
+  await move.abortMove(options, brand, entryOf(brand, { aborted: true })).catch(rethrow)
   console.log(json ? toJson({ aborted: true }) : `Brand ${brand} stays in its store, and is served again.`)
 }
+
+const entryOf = (brand: string, given: Readonly<Record<string, unknown>>) =>
+  auditOps([{ act: 'move-brand', by: 'bellwire platform move-brand', brand, given }])
 
 async function moveBrand(
   options: MoveOptions,
@@ -106,9 +109,7 @@ async function moveBrand(
     const deleted = await interruptible('interrupted: repeat the command, or give --abort', (signal) =>
       mover.move((phase) => !json && console.error(phrasePhase(phase)), signal),
     ).catch(rethrow)
-    await mover.record(
-      auditOps([{ act: 'move-brand', by: 'bellwire platform move-brand', brand, given: { source, to } }]),
-    )
+    await mover.record(entryOf(brand, { source, to }))
     if (json) return console.log(toJson({ source, to, rows, deleted }))
     console.log(`Brand ${brand} has moved ${moves}. ${phraseSettings(brand, to)}`)
   } finally {

@@ -118,8 +118,11 @@ export async function serve(
         Math.min(settings.stopWithinMs, replaceWithinMs),
       )
     // Without a listener, the signal would end the process.
-    process.on('SIGHUP', () => void configuration.reload().then(recordReload, () => {}))
-    async function recordReload(result: Reloaded): Promise<void> {
+    process.on(
+      'SIGHUP',
+      () => void configuration.reload().then(recordReload, (error) => recordReload({ refused: messageOf(error) })),
+    )
+    async function recordReload(result: Reloaded | { readonly refused: string }): Promise<void> {
       // A new side replaces the running one.
       await replacing.catch(() => {})
       await running?.service.recordAct({ act: 'reload', by: 'SIGHUP', given: result }).catch((error: unknown) => {

@@ -147,6 +147,8 @@ test('--abort leaves the brand of a killed command in its store', { skip }, asyn
   stores.proxies[1].cut()
   const aborted = await (await startMove(t, before([stores.schemas[0], stores.urls[1]]), ['2', '--abort'])).ended
   assert.equal(aborted.code, 0, `the target may be away: ${aborted.err}`)
+  const { body: audit } = await get(`${url}/admin/audit?act=move-brand`)
+  assert.deepEqual(audit.entries.at(0)?.given, { aborted: true })
   await until(async () => (await enqueue(url, ofBrand(2))).status === 200, { awaited: 'records are accepted' })
   await until(() => sentOf(provider, '2').length === 20, { awaited: 'the brand is served' })
   assert.equal((await (await startMove(t, before(stores.schemas), ['2', '--abort'])).ended).code, 2, 'nothing to abort')

@@ -95,8 +95,12 @@ export async function openBrandMover(options: MoveOptions, brand: string, to: nu
   }
 }
 
-/** Ends a move that was interrupted before its commit: the brand stays in its store. The target may be away. */
-export async function abortMove(options: MoveOptions, brand: string): Promise<void> {
+/**
+ * Ends a move that was interrupted before its commit: the brand stays in its store. The target may be away.
+ *
+ * @param ops committed in this store, such as the entry of the audit trail
+ */
+export async function abortMove(options: MoveOptions, brand: string, ops: readonly Op[]): Promise<void> {
   const stores = createMoveStores(options)
   try {
     const source = await stores.open(stores.homeOf(brand))
@@ -107,6 +111,7 @@ export async function abortMove(options: MoveOptions, brand: string): Promise<vo
     if (received?.move === left.move)
       throw new MoveRefused(`brand ${brand} is in store ${left.other} already: repeat the command without --abort`)
     await endFreeze(source, stores.tables, brand)
+    await source.database.commit(ops)
   } finally {
     await stores.close()
   }
