@@ -3,7 +3,7 @@
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { reasons } from '../../../contract/reasons.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
-import { badge, empty, type Html, html, input, moment, number, select, table } from '../html.ts'
+import { badge, empty, facts, type Html, html, input, moment, number, select, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
 import { pick, reasonField, reasonOf } from './act-fields.ts'
 import { describeReason } from './reason-facts.ts'
@@ -27,7 +27,7 @@ export const failedPage: Page = {
     return html`<h1>Failed Actions</h1>
 <p class="lead">!${pending === 0 ? `No item${isFiltered ? ' that matches' : ''} waits for a decision.` : html`${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}</p>
 !${filterOf(visit)}
-!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing failed. A message that fails for good is listed here, to be replayed or dismissed.') : groupTable(visit, groups)}
+!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing failed. A message that fails for good is listed here, to be replayed or dismissed.') : html`!${groupTable(visit, groups)}!${helpOf(groups)}`}
 !${groups.length === 0 ? '' : await itemsOf(visit)}`
   },
 }
@@ -41,15 +41,23 @@ function filterOf(visit: Visit): Html {
 <button class="primary">Filter</button><a class="button" href="${visit.link('/failed')}">Clear</a></form>`
 }
 
+/** The meaning of each reason, and what helps. */
+function helpOf(groups: readonly Group[]): Html {
+  const found = [...new Set(groups.map(({ reason }) => reason))].flatMap((reason) => {
+    const known = describeReason(reason)
+    return known ? [[reason, html`!${known.says} <span class="muted">!${known.remedy}</span>`] as const] : []
+  })
+  return found.length === 0 ? '' : html`<h2>What helps</h2>!${facts(found)}`
+}
+
 function groupTable(visit: Visit, groups: readonly Group[]): Html {
   const rows = groups.slice(0, mostGroups).map((group) => {
     const { lane, activity, action, reason, pending, dismissed, replayed } = group
     const of = { lane, activity: activity ?? undefined, action: action ?? undefined, reason }
-    const known = describeReason(reason)
-    return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}"><bdi>${lane}</bdi></a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td>${reason}</td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td><td class="wide">!${known === undefined ? '' : html`!${known.says} <span class="muted">!${known.remedy}</span>`}</td></tr>`
+    return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}"><bdi>${lane}</bdi></a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td>${reason}</td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td></tr>`
   })
   const more = groups.length - rows.length
-  return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed', 'What helps'], rows)}
+  return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed'], rows)}
 !${more > 0 ? html`<p class="lead">${phraseCount(more, 'further group')}: use the filter.</p>` : ''}`
 }
 
