@@ -6,50 +6,32 @@ import type { TestContext } from 'node:test'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 
-export interface ReplayProcess {
-  /** Resolves when the process has committed this many pages. */
-  pages(count: number): Promise<void>
-  kill(): Promise<void>
-}
-
-export async function forkReplay(t: TestContext, url: string): Promise<ReplayProcess> {
-  const child = fork(import.meta.filename, [url], { stdio: 'inherit' })
+/** Forks the process, and kills it when it has committed this many pages and begun the commit of the next. */
+export async function killReplay(t: TestContext, url: string, pages: number): Promise<void> {
+  const child = fork(import.meta.filename, [url, String(pages)], { stdio: 'inherit' })
   const exited = once(child, 'exit')
-  let committed = 0
-  let onPage = (): void => {}
-  child.on('message', () => {
-    committed++
-    onPage()
-  })
-  const kill = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await exited
-  }
-  t.after(kill)
-  return {
-    pages: (count) =>
-      new Promise((resolve) => {
-        onPage = () => committed >= count && resolve()
-        onPage()
-      }),
-    kill,
-  }
+  t.after(() => child.kill('SIGKILL'))
+  await Promise.race([once(child, 'message'), exited])
+  child.kill('SIGKILL')
+  await exited
 }
 
 if (import.meta.main) {
-  const database = await openDatabase(process.argv[2] as string, { migrations: queueMigrations })
+  const [, , url, pages] = process.argv as [string, string, string, string]
+  const database = await openDatabase(url, { migrations: queueMigrations })
   const { commit } = database
-  const reporting: typeof database = {
+  let begun = 0
+  const halting: typeof database = {
     ...database,
     engine: database.engine,
     commit: (async (...args: Parameters<typeof commit>) => {
-      const rows = await commit(...args)
-      process.send?.('page')
-      // The next page begins after the test could react.
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      return rows
+      const rows = commit(...args)
+      begun++
+      if (begun <= Number(pages)) return rows
+      process.send?.('begun')
+      return new Promise(() => {})
     }) as typeof commit,
   }
-  await createQueue(reporting).decideFailed({}, 'replay')
+  await createQueue(halting).decideFailed({}, 'replay')
   process.on('disconnect', () => process.exit())
 }
