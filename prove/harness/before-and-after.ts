@@ -1,6 +1,7 @@
 // The rows of a store at two times, and the bytes of its files: for proofs that something is gone, and that nothing else changed.
 
-import { copyFileSync, createReadStream, mkdirSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { copyFileSync, createReadStream, mkdirSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
@@ -82,6 +83,48 @@ export function vacuum(file: string): void {
   const db = new DatabaseSync(file)
   db.exec('vacuum')
   db.close()
+}
+
+/** The files of all tables and indexes of a schema, with everything written. The server is on this machine. */
+export async function filesOfPostgres(url: string): Promise<readonly string[]> {
+  return withClient(url, async (client) => {
+    await client.query('checkpoint')
+    const { rows } = await client.query<{ path: string }>(
+      `select current_setting('data_directory') || '/' || pg_relation_filepath(c.oid) as path
+       from pg_class c left join pg_class t on t.reltoastrelid = c.oid left join pg_index i on i.indexrelid = c.oid
+       left join pg_class it on it.reltoastrelid = i.indrelid
+       where current_schema()::regnamespace in (c.relnamespace, t.relnamespace, it.relnamespace)
+         and pg_relation_filepath(c.oid) is not null`,
+    )
+    assert.ok(rows.length > 0)
+    // A file of more than 1 GiB has further ones: NAME.1, NAME.2.
+    return rows.flatMap(({ path }) =>
+      readdirSync(dirname(path))
+        .filter((name) => name === basename(path) || name.startsWith(`${basename(path)}.`))
+        .map((name) => join(dirname(path), name)),
+    )
+  })
+}
+
+/** Writes all tables and indexes of a schema anew. */
+export async function vacuumPostgres(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select c.oid::regclass::text as name from pg_class c
+       where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`,
+    )
+    for (const { name } of rows) await client.query(`vacuum full ${name}`)
+  })
+}
+
+async function withClient<Result>(url: string, use: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client(configOf(url))
+  await client.connect()
+  try {
+    return await use(client)
+  } finally {
+    await client.end()
+  }
 }
 
 /** Longer than each searched text. */
