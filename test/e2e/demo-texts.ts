@@ -24,6 +24,7 @@ export async function testExcluded(_: TestContext, { site, browser }: RunningDem
 
 /** The page greets by the hour. */
 export async function testGreeting(_: TestContext, { site, browser }: RunningDemo): Promise<void> {
+  const { page } = await openPage(browser, 'about:blank')
   for (const [hour, greeting] of [
     [0, 'Good evening, Mara'],
     [4, 'Good evening, Mara'],
@@ -31,10 +32,8 @@ export async function testGreeting(_: TestContext, { site, browser }: RunningDem
     [12, 'Good afternoon, Mara'],
     [18, 'Good evening, Mara'],
   ] as const) {
-    const greeted = await browser.newPage()
-    await greeted.clock.setFixedTime(new Date(2026, 0, 5, hour, 30))
-    await greeted.goto(`${site}/site`)
-    await greeted.getByText(greeting).waitFor(waiting)
-    await greeted.close()
+    await page.clock.setFixedTime(new Date(2026, 0, 5, hour, 30))
+    await page.goto(`${site}/site`)
+    await page.getByText(greeting).waitFor(waiting)
   }
 }
