@@ -220,10 +220,11 @@ test('fcm: a revoked access token is replaced once for all sends', async (t) => 
 })
 
 test('fcm: an access token is renewed before it expires, and the old one is used until then', async (t) => {
-  const { standIn, service } = await stage(t, { accessTokenSeconds: 1 })
+  const lifetimeSeconds = 3_600
+  const { standIn, service } = await stage(t, { accessTokenSeconds: lifetimeSeconds })
   await service.send(pushTo(deviceOf(standIn)), contextOf())
   const { monotonic } = clock
-  t.mock.method(clock, 'monotonic', () => monotonic() + 600)
+  t.mock.method(clock, 'monotonic', () => monotonic() + (lifetimeSeconds - 180) * 1_000)
   standIn.tokenEndpoint.play({ delayMs: 100, times: 1 })
   assert.equal((await service.send(pushTo(deviceOf(standIn)), contextOf())).category, 'successful')
   const used = () => new Set(standIn.arrivals.map(({ headers }) => headers.authorization)).size
