@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { clock } from '../../src/base/runtime/clock.ts'
+import { on } from '../../src/base/runtime/events.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
-import { delivered, fatal, items, laneOf, queueChecks, seqsOf, waitUntilSettled } from '../suites/queue.ts'
+import { delivered, fatal, items, queueChecks, seqsOf, waitUntilSettled } from '../suites/queue.ts'
 import { hourMs, passTime, setClock } from '../support/set-clock.ts'
 import { event, until } from '../support/wait.ts'
 
@@ -71,23 +72,33 @@ for (const hours of [-3, 3]) {
 }
 
 check(
-  'the next owner of a lane brings a due time by a clock that was ahead down to the longest backoff',
+  'the next owner of several lanes brings due times by a clock that was ahead down to the longest backoff of each',
   async ({ queue, serve, database }) => {
     const enqueued = await queue.enqueue('1/push', items(2))
     const [retry, replayed] = seqsOf(enqueued) as [number, number]
+    const [other] = seqsOf(await queue.enqueue('2/push', items(1))) as [number]
     const [now, far] = [clock.now(), clock.now() + 3 * hourMs]
     await database.commit([
       op(postpone, [
         [retry, far, 1],
         [replayed, far, 0],
+        [other, far, 1],
       ]),
     ])
-    serve(async (batch) => batch.map(delivered), { ...laneOf(), retry: { firstMs: 1, mostMs: 5 * 60_000 } })
-    await until(async () => (await database.read(op(selectDueAt, [[]])))[0]?.due_at !== far, {
-      awaited: 'the due time is changed',
+    const repeated: unknown[] = []
+    const off = on('store.repeated', (event) => repeated.push(event))
+    for (const [name, minutes] of [
+      ['1/push', 15],
+      ['2/push', 20],
+    ] as const)
+      serve(async (batch) => batch.map(delivered), { name, retry: { firstMs: 1, mostMs: minutes * 60_000 } })
+    const dueTimes = async () => (await database.read(op(selectDueAt, [[]]))).map(({ due_at: at }) => at)
+    await until(async () => (await dueTimes()).filter((at) => at !== far).length === 2, {
+      awaited: 'both due times are changed',
     })
-    const [first, second] = await database.read(op(selectDueAt, [[]]))
-    assert.ok((first?.due_at ?? 0) <= now + 11 * 60_000)
-    assert.equal(second?.due_at, far, 'a replay at a rate keeps its pace')
+    off()
+    const [first, second, third] = (await dueTimes()).map((at) => Math.round((at - now) / 60_000))
+    assert.deepEqual([first, second, third], [15, 180, 20], 'a replay at a rate keeps its pace')
+    assert.deepEqual(repeated, [])
   },
 )

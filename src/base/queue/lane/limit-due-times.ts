@@ -9,9 +9,8 @@ const updateDueTimes = statement({
   name: 'limit_due_times',
   columns: { lane: 'text', latest: 'bigint' },
   text: (rows) => `
-    update waiting set due_at = (select r.latest from ${rows} r)
-    where lane = (select r.lane from ${rows} r) and due_at > (select r.latest from ${rows} r) and due_at < ${pausedFrom}
-      and attempt > 0`,
+    update waiting set due_at = r.latest from ${rows} r
+    where waiting.lane = r.lane and waiting.due_at > r.latest and waiting.due_at < ${pausedFrom} and waiting.attempt > 0`,
 })
 
 /**
