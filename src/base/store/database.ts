@@ -78,7 +78,7 @@ export interface Database {
   /**
    * Runs the operations in one transaction, merged with the operations of other callers (group commit), in the order of order.ts. Resolves with
    * the returned rows of each op, in the order of `ops`. The transaction is then durable; with `durable: false` it survives a
-   * killed process, but possibly not a power failure. An error rejects only the caller whose rows caused it; if the store is
+   * killed process, but possibly not a power failure, unless the store has several servers. An error rejects only the caller whose rows caused it; if the store is
    * unavailable, every caller gets StoreUnavailable. There are no interactive transactions.
    *
    * With `urgent: true` the operations go ahead of callers that wait already. `onWritten` is called when the transaction survives a

@@ -12,6 +12,8 @@ export interface GroupCommitOptions {
   readonly flush: () => Promise<void>
   /** Called after each transaction, before its callers are answered. */
   readonly onCommitted: (parts: readonly Part[]) => void
+  /** Each commit is durable, whatever its caller requests. */
+  readonly allDurable?: boolean
   /** Limits for one transaction; the operations of one caller are never split. */
   readonly mostRows?: number
   readonly mostCharacters?: number
@@ -41,7 +43,7 @@ interface Caller {
  * transaction, and callers that need durability are answered when their flush is done.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
-  const { transact, flush, onCommitted, mostRows = 5_000, mostCharacters = 64_000_000 } = options
+  const { transact, flush, onCommitted, allDurable = false, mostRows = 5_000, mostCharacters = 64_000_000 } = options
   let waiting: Caller[] = []
   let busy = false
   let flushing = 0
@@ -50,8 +52,9 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
 
   function commit(
     ops: readonly Op[],
-    { durable = true, urgent = false, onWritten }: Parameters<Database['commit']>[1] = {},
+    { durable: isDurable = true, urgent = false, onWritten }: Parameters<Database['commit']>[1] = {},
   ): Promise<readonly (readonly object[])[]> {
+    const durable = isDurable || allDurable
     return new Promise((resolve, reject) => {
       let rows = 0
       let size = 0

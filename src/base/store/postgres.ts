@@ -66,6 +66,8 @@ export async function createPostgresDatabase(
     transact: health.watch((parts: readonly Part[]) => session.run(parts)),
     flush: health.watch(flush),
     onCommitted: wakers.notifyCommitted,
+    // A server that is promoted lacks what was not replicated. A lost claim would be a second delivery that nobody counts.
+    allDurable: config.servers.length > 1,
   })
 
   const flusher = openLogFlusher(config, answerWithinMs)
