@@ -142,12 +142,18 @@ test('each act at an operator leaves its entry', async (t) => {
   await verify(url)
 })
 
+const stored = { name: '9/push', brand: '9', shown: { max: '5' } }
+
 async function checkPlatform(t: TestContext, store?: string): Promise<void> {
   const routes = collectRoutes(t)
   const operator = await startListOperator(t, (response) => void response.end(listOf(['7', '8'])))
   const { url } = await startPlatform(t, {
     ...(store !== undefined && { store }),
     keys: [office, adminKey],
+    storedLanes: {
+      read: async (settings) => settings.map(() => ({ ...stored, options: undefined as never })),
+      replace: async () => {},
+    },
     own: { app: { secrets, origins: [] }, site: 'inbox', suppression: 'none' },
     lanes: [
       {
@@ -226,6 +232,17 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
       { act: 'permission.check', brand: '1' },
       'text/csv',
     ],
+    [
+      'POST /admin/lanes/add',
+      { settings: { api_key: 'the-secret' }, reason: 'a new operator' },
+      { act: 'lanes.add', lane: '9/push', brand: '9', given: { settings: { max: '5' } }, reason: 'a new operator' },
+    ],
+    [
+      'POST /admin/lanes/change',
+      { lane: '9/push', settings: { api_key: 'the-secret' } },
+      { act: 'lanes.change-stored', lane: '9/push', brand: '9', given: { settings: { max: '5' } } },
+    ],
+    ['POST /admin/lanes/remove', { lane: '9/push' }, { act: 'lanes.remove', lane: '9/push', brand: '9', count: 0 }],
     ['GET /admin/audit.ndjson', '', { act: 'audit.export' }],
     ['GET /admin/audit/verify', '', { act: 'audit.verify' }],
     ['GET /admin/audit', '', { act: 'audit.verify' }],

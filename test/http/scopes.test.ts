@@ -93,6 +93,7 @@ const platformRoutes: Routes = {
     'POST /admin/reconciliations/{run}/acknowledge',
     'POST /admin/reconciliations/{run}/correct',
   ],
+  lanes: ['POST /admin/lanes/add', 'POST /admin/lanes/change', 'POST /admin/lanes/remove'],
   attributes: ['POST /admin/attributes/{brand}', 'POST /admin/attributes/{brand}/{user}'],
 }
 
@@ -112,6 +113,7 @@ for (const [side, table, start] of [
       startPlatform(t, {
         keys,
         configuration,
+        storedLanes: { read: async () => [], replace: async () => {} },
         lanes: [{ brand: '1', channel: 'push', provider: 'own', mode: 'batch' }],
         own: { app, suppression: 'none', push },
       }),

@@ -69,6 +69,8 @@ onEachEngine('a key that is added by a call is accepted and revoked in all proce
   assert.equal((await summary(second.url)).status, 401)
   await until(async () => (await summary(first.url)).status === 401, { awaited: 'the other process refuses the key' })
   assert.equal((await revokeKey(first.url, 'crm')).status, 404)
+  const ofDevices = await addKey(first.url, { name: 'links', scopes: ['devices'] })
+  assert.deepEqual([ofDevices.status, /exactly one brand/.test(ofDevices.body.error)], [400, true])
 
   const kept = (await addKey(first.url, { name: 'kept', scopes: ['counts'] })).body.key as string
   await Promise.all([first.stop(), second.stop()])

@@ -18,6 +18,7 @@ const impersonalTables: Readonly<Record<string, string>> = {
   side_secrets: 'random secrets of the side',
   access_keys: 'names and digests of keys of services',
   alert_reports: 'troubles of lanes, services and stores',
+  stored_lanes: 'settings of lanes',
   write_probes: 'the last write of a process',
   waiting: 'numbers of items and times',
   lane_counts: 'counts of items',

@@ -15,6 +15,7 @@ export const allScopes = [
   'reload', // read the configuration again
   'backup', // copy the whole store
   'keys', // add keys with no more permissions than its own, and revoke keys
+  'lanes', // add, change and remove lanes of the store, and so decide where messages are sent
 ] as const
 
 export type Scope = (typeof allScopes)[number]

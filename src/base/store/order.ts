@@ -175,6 +175,10 @@ export const commitOrder: readonly string[] = [
   'insert_alert_reports',
   'renew_alert_reports',
   'delete_alert_report',
+  // Lanes of the store.
+  'insert_stored_lane',
+  'update_stored_lane',
+  'delete_stored_lane',
   // Erasures of people.
   'insert_person_secret',
   'request_erasure',

@@ -88,6 +88,11 @@ export function keyRoutes(lists: KeyLists, stored: StoredKeys) {
       ]
       if (excess.length > 0)
         throw new HttpError(403, `the key ${caller.name} cannot give more than it has: it lacks ${excess.join(', ')}`)
+      if ('platform.keys' in lists && scopes.includes('devices') && brands?.length !== 1)
+        throw new HttpError(
+          400,
+          'brands: a key with the scope devices needs exactly one brand, because link and unlink do not name a brand',
+        )
       if (expiresAt !== undefined && Date.parse(expiresAt) <= clock.now())
         throw new HttpError(400, `expires_at: ${expiresAt} is not in the future`)
       const key = await stored.add(

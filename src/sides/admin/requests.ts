@@ -359,3 +359,27 @@ export const NewKey = Type.Object(
 )
 
 export const RevokedKey = Type.Object({ name: text('The name of a key of the store.'), ...actReason }, closed)
+
+const laneSettings = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
+
+export const AddedLane = Type.Object(
+  {
+    settings: laneSettings('The settings of the lane, as those of `platform.lanes[]`. They name no file.'),
+    ...actReason,
+  },
+  closed,
+)
+
+export const ChangedLane = Type.Object(
+  { lane: laneName, settings: laneSettings('The settings to change.'), ...actReason },
+  closed,
+)
+
+export const RemovedLane = Type.Object(
+  {
+    lane: laneName,
+    waiting: Type.Optional(Type.Literal('keep', { description: 'Waiting messages stay. Required if there are any.' })),
+    ...actReason,
+  },
+  closed,
+)

@@ -28,6 +28,7 @@ import { deviceChangeRoutes, deviceRoutes } from './devices.ts'
 import { type Enqueue, enqueueRoutes } from './enqueue.ts'
 import { failedRoutes } from './failed.ts'
 import { type KeyLists, keyRoutes } from './keys.ts'
+import { laneChangeRoutes } from './lane-changes.ts'
 import { laneRoutes } from './lanes.ts'
 import { operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
@@ -38,6 +39,7 @@ import { reconciliationRoutes } from './reconciliations.ts'
 import type { AdminHandler } from './route.ts'
 import { type ChannelServices, listServices } from './services.ts'
 import type { StoredKeys } from './stored-keys.ts'
+import type { StoredLanes } from './stored-lanes.ts'
 import { subscriberTokenRoutes } from './subscriber-tokens.ts'
 
 /** The parts that the routes of both sides need. */
@@ -79,6 +81,8 @@ export interface PlatformParts extends SharedParts {
   readonly enqueue: Enqueue
   /** The lanes of messages, without the lanes of device events and statuses. */
   readonly messageLanes: readonly LaneService[]
+  /** Absent: the side was created by a program, with options. */
+  readonly storedLanes: StoredLanes | undefined
   readonly databaseOf: (brand: string) => Database
   readonly crmOf: (brand: string) => Database
   /** The databases of all CRMs. */
@@ -141,6 +145,7 @@ export function platformRoutes(parts: PlatformParts) {
   return [
     route('POST', '/admin/activities/:channel', 'enqueue', records.enqueue),
     route('POST', '/admin/outcomes', 'counts', records.readOutcomes),
+    ...storedLanesIn(parts),
     ...queueIn(parts),
     route('GET', '/admin/summary', 'counts', records.summary),
     ...keysIn(parts),
@@ -207,6 +212,16 @@ function keysIn({ keyLists, storedKeys, configuration }: SharedParts) {
   if (!configuration) return keys
   const { show, reload } = configurationRoutes(configuration)
   return [...keys, route('GET', '/admin/settings', 'audit', show), route('POST', '/admin/reload', 'reload', reload)]
+}
+
+function storedLanesIn({ storedLanes, messageLanes }: PlatformParts) {
+  if (!storedLanes) return []
+  const { add, change, remove } = laneChangeRoutes(storedLanes, messageLanes)
+  return [
+    route('POST', '/admin/lanes/add', 'lanes', add),
+    route('POST', '/admin/lanes/change', 'lanes', change),
+    route('POST', '/admin/lanes/remove', 'lanes', remove),
+  ]
 }
 
 function removalsIn({ removals }: SharedParts) {

@@ -100,6 +100,7 @@ const known: OptionsOf<PlatformOptions> = {
   auditKeptMs: settings.keep_audit,
   alerts: alertsOption,
   console: settings.console,
+  storedLanes: optional(custom('a StoredLaneReader, with a function read', 'read')),
   configuration: optional(custom('a Configuration, with a function reload', 'reload')),
   bodyBytes: settings.body,
   bodyBytesInFlight: settings.bodies,

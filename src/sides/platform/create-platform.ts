@@ -39,6 +39,7 @@ import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts
 import { registerAdmin } from '../admin/route.ts'
 import { platformRoutes } from '../admin/routes.ts'
 import { createStoredKeys, keyPlaces, type StoredKeys } from '../admin/stored-keys.ts'
+import { openStoredLanes, type StoredLane, type StoredLanes } from '../admin/stored-lanes.ts'
 import { createPeople } from '../console/people.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkPlatformOptions } from './check-options.ts'
@@ -55,6 +56,8 @@ import { peopleIn } from './people.ts'
 import { auditedStores, openStores, type PlatformStore } from './stores.ts'
 
 export interface Platform extends Service, ActRecorder {
+  /** The lanes of the store as this process read them last, each with its settings as JSON. */
+  storedLanes(): readonly StoredLane[]
   /** @throws ConfigError: a key of the store has the name of one of these */
   demandFreeNames(lists: KeyLists): void
   /** Accepts these keys from now on, beside those of the store. @throws ConfigError: nothing was changed */
@@ -89,7 +92,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const paths = [
     deviceLink.path,
     deviceUnlink.path,
-    ...(options.lanes.some(({ status }) => status?.secrets?.length) ? [messageStatusPath] : []),
+    ...(options.storedLanes || options.lanes.some(({ status }) => status?.secrets?.length) ? [messageStatusPath] : []),
     ...(options.own?.app ? appPaths : []),
     ...(options.own?.receiptsFrom?.length ? ['/receipts/*'] : []),
   ]
@@ -101,6 +104,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   )
   return {
     ...service,
+    storedLanes: () => parts?.storedLanes?.known() ?? [],
     demandFreeNames: (lists) => parts?.storedKeys.demandFree(placesOf(lists)),
     replaceKeys({ keys }) {
       checkPlatformOptions({ ...options, keys })
@@ -117,15 +121,23 @@ export function createPlatform(options: PlatformOptions): Platform {
 interface Parts {
   readonly keys: AcceptedKeys<AccessKey>
   readonly storedKeys: StoredKeys
+  readonly storedLanes: StoredLanes | undefined
   readonly trail: AuditTrail
 }
 
 async function composePlatform(
-  options: PlatformOptions,
+  given: PlatformOptions,
   signal: AbortSignal,
   onParts: (parts: Parts) => void,
 ): Promise<Composed> {
-  const stores = await openStores(options)
+  const stores = await openStores(given)
+  const { database: firstDatabase } = stores.all[0] as PlatformStore
+  const closeStores = async (error: unknown): Promise<never> => {
+    await stores.close()
+    throw error
+  }
+  const storedLanes = given.storedLanes && (await openStoredLanes(firstDatabase, given.storedLanes).catch(closeStores))
+  const options = { ...given, lanes: [...given.lanes, ...(storedLanes?.lanes ?? [])] }
   const { queue } = stores
   const { reconciliation = [] } = options
   const trail = createAuditTrail(auditedStores(stores), (brand) => stores.of(brand).database)
@@ -176,18 +188,15 @@ async function composePlatform(
   const adminApp = createHttp('platform', bodyBytes, bodies)
   const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
   const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
-  const { database: firstDatabase } = stores.all[0] as PlatformStore
   const storedKeys = createStoredKeys(firstDatabase, 'platform', keys, placesOf(options))
-  await storedKeys.start().catch(async (error: unknown) => {
-    await stores.close()
-    throw error
-  })
-  onParts({ keys, storedKeys, trail })
+  await storedKeys.start().catch(closeStores)
+  onParts({ keys, storedKeys, storedLanes: storedLanes?.stored, trail })
   const admin = platformRoutes({
     audited: trail.stores,
     queue,
     lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes, ...conversions.lanes],
     messageLanes: services.map(({ service }) => service),
+    storedLanes: storedLanes?.stored,
     enqueue: (body, request) => enqueueBody(body, { ...request, queue, rulesOf }),
     databaseOf: (brand) => stores.of(brand).database,
     registryOf: (brand) => stores.of(brand).registry,
@@ -322,6 +331,7 @@ async function composePlatform(
       await trail.stop()
       await revocations.stop()
       await storedKeys.stop()
+      await storedLanes?.stop()
       await Promise.all([
         own?.close(),
         ...services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),

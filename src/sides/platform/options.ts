@@ -17,6 +17,7 @@ import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
 import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import { providerLimits } from '../../subjects/settings/delivery.ts'
 import type { ProviderReceipts } from '../../subjects/status/provider-receipts.ts'
+import type { StoredLaneReader } from '../admin/stored-lanes.ts'
 
 /** The lane of a brand and channel: the provider of its messages, and its batches (§4.1 rule 3, §8.2). */
 export interface LaneOptions {
@@ -117,6 +118,8 @@ export interface PlatformOptions {
   /** The URL at which operators reach this platform, for /docs and /openapi.json. Default: the URL of these documents. */
   readonly publicUrl?: string
   readonly lanes: readonly LaneOptions[]
+  /** Reads the lanes of the store, which are served beside `lanes`. Absent: it has none. */
+  readonly storedLanes?: StoredLaneReader<LaneOptions>
   /** Delivery without an operator, for the lanes with the provider 'own'. */
   readonly own?: OwnDeliveryOptions
   /** Queues and topics with activity request records, in addition to POST /admin/activities/CHANNEL. */

@@ -18,6 +18,7 @@ import { inboxMigrations } from '../../subjects/inbox/inbox.ts'
 import { callMigrations } from '../../subjects/providers/calls.ts'
 import { crmFileOf, crmStoreMigrations, openCrmStore } from '../../subjects/reconcile/crm/store.ts'
 import { keyMigrations } from '../admin/stored-keys.ts'
+import { storedLaneMigrations } from '../admin/stored-lanes.ts'
 import type { PlatformOptions } from './options.ts'
 
 const mainMigrations: readonly Migration[] = [
@@ -33,6 +34,7 @@ const mainMigrations: readonly Migration[] = [
   ...secretMigrations,
   ...keyMigrations,
   ...alertMigrations,
+  ...storedLaneMigrations,
 ]
 
 /** The databases of the platform. With SQLite, the CRM has a second file, which is not one of them. */

@@ -1,8 +1,14 @@
 // A client of the platform's /admin: lists the lanes with their controls, and changes settings of a running lane.
 
+import { readFile } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { Command } from 'commander'
 import type { Static } from 'typebox'
-import { LaneSettings, Note, ReasonBody } from '../../sides/admin/requests.ts'
+import type { AnswerOf } from '../../sides/admin/calls.ts'
+import { LaneSettings, Note, ReasonBody, RemovedLane } from '../../sides/admin/requests.ts'
+import { ConfigError, type Problem } from '../../sides/config/problem.ts'
+import type { Raw } from '../../sides/config/raw.ts'
+import { readYaml } from '../../sides/config/read-yaml.ts'
 import { CliError, exit } from './exit.ts'
 import { labelOf, phraseLanes } from './lanes/show-lanes.ts'
 import { noteFlags, reasonFlags } from './lanes/target.ts'
@@ -15,6 +21,9 @@ export function command(): Command {
     .addCommand(listCommand(), { isDefault: true })
     .addCommand(setCommand())
     .addCommand(resetCommand())
+    .addCommand(addCommand())
+    .addCommand(changeCommand())
+    .addCommand(removeCommand())
     .addHelpText('after', help)
 }
 
@@ -26,6 +35,11 @@ Examples:
   bellwire lanes --json
   bellwire lanes set 1/push --per-second 50 --concurrency 2 --reason "the operator is slow" --for 2h
   bellwire lanes reset 1/push
+
+add, change and remove are for lanes of the store, which need no change of the configuration and no restart.
+  bellwire lanes add --file brand-7.yaml --reason "a new operator"
+  bellwire lanes change 7/push --file change.yaml
+  bellwire lanes remove 7/push --waiting keep
 `
 
 function listCommand(): Command {
@@ -90,3 +104,71 @@ function resetCommand(): Command {
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
+
+interface FileOptions extends Addressed, Static<typeof ReasonBody> {
+  readonly file: string
+}
+
+const withFile = (command: Command): Command =>
+  withMembers(withAnswer(command, 'platform', 'lanes'), ReasonBody, reasonFlags).requiredOption(
+    '--file <file>',
+    'a YAML file with the settings, as below platform.lanes; `${NAME}` and `${file:PATH}` are replaced here',
+  )
+
+function addCommand(): Command {
+  return withFile(new Command('add'))
+    .description('add a lane to the store of the running platform')
+    .action(async (options: FileOptions) => {
+      const body = { settings: await readSettings(options.file), ...membersOf(options, reasonFlags) }
+      print(options, await callSide('platform', options, 'lanes', 'POST /admin/lanes/add', { body }), phraseStored)
+    })
+}
+
+function changeCommand(): Command {
+  return withFile(new Command('change'))
+    .description('change settings of a lane of the store; `to` is replaced as a whole')
+    .argument('<lane>', 'the name of the lane, such as 7/push')
+    .action(async (lane: string, options: FileOptions) => {
+      const body = { lane, settings: await readSettings(options.file), ...membersOf(options, reasonFlags) }
+      print(options, await callSide('platform', options, 'lanes', 'POST /admin/lanes/change', { body }), phraseStored)
+    })
+}
+
+function removeCommand(): Command {
+  const flags = { ...reasonFlags, waiting: '--waiting <keep>' }
+  const command = new Command('remove')
+    .description('remove a lane from the store')
+    .argument('<lane>', 'the name of the lane, such as 7/push')
+  return withMembers(withAnswer(command, 'platform', 'lanes'), RemovedLane, flags).action(
+    async (lane: string, options: Addressed & Omit<Static<typeof RemovedLane>, 'lane'>) => {
+      const body = { lane, ...membersOf(options, flags) }
+      const answer = await callSide('platform', options, 'lanes', 'POST /admin/lanes/remove', { body })
+      print(options, answer, ({ waiting }) =>
+        waiting === 0
+          ? `Lane ${lane} is removed.`
+          : `Lane ${lane} is removed. Its ${waiting} waiting messages wait until it is added again.`,
+      )
+    },
+  )
+}
+
+/** @returns the settings as JSON, with the texts as they are written */
+async function readSettings(file: string): Promise<Record<string, unknown>> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new CliError(exit.usage, `--file cannot be read: ${error.message}`)
+  })
+  const problems: Problem[] = []
+  const raw = readYaml(text, basename(file), dirname(file), problems, { env: process.env })
+  if (problems.length > 0) throw new ConfigError(problems)
+  if (raw.type !== 'map') throw new CliError(exit.usage, `${file} has no settings by name, such as brand: 7`)
+  return jsonOf(raw) as Record<string, unknown>
+}
+
+function jsonOf(raw: Raw): unknown {
+  if (raw.type === 'text') return raw.text === '' ? null : raw.text
+  if (raw.type === 'list') return raw.items.map(jsonOf)
+  return Object.fromEntries([...raw.entries].map(([name, { value }]) => [name, jsonOf(value)]))
+}
+
+const phraseStored = ({ lane, settings }: AnswerOf<'platform', 'POST /admin/lanes/add'>): string =>
+  [`Lane ${lane}:`, ...Object.entries(settings).map(([name, value]) => `  ${name}: ${value}`)].join('\n')

@@ -17,7 +17,7 @@ export function command(): Command {
       const read = await readConfig(file)
       const { operator } = read.config
       if (!operator) throw noSection('operator', file)
-      await serve(describeOperator(operator), operator, read, file, async (config, configuration) => {
+      await serve(describeOperator(operator), operator, read, file, async ({ config }, { configuration }) => {
         const { operator: section } = config
         if (!section) throw noSection('operator', file)
         const [{ createOperator }, { operatorOptions }] = await Promise.all([
@@ -27,10 +27,11 @@ export function command(): Command {
         const service = createOperator({ ...(await operatorOptions(section)), configuration })
         return {
           service,
-          demandFreeNames({ operator: next }) {
+          async checkStore({ config: { operator: next } }) {
             if (next) service.demandFreeNames(next)
+            return undefined
           },
-          replaceKeys({ operator: next }) {
+          replaceKeys({ config: { operator: next } }) {
             if (next) service.replaceKeys(next)
           },
         }

@@ -1,5 +1,7 @@
 import { Command } from 'commander'
-import { readConfig } from '../../sides/config/load.ts'
+import { laneName } from '../../base/queue/lane-name.ts'
+import { describeSettings } from '../../sides/config/describe-settings.ts'
+import { type ReadConfig, readConfig, withStoredLanes } from '../../sides/config/load.ts'
 import { withConfig } from './config-option.ts'
 import { describePlatform } from './describe-side.ts'
 import { moveBrandCommand } from './move-brand.ts'
@@ -17,23 +19,69 @@ export function command(): Command {
       const read = await readConfig(file)
       const { platform } = read.config
       if (!platform) throw noSection('platform', file)
-      await serve(describePlatform(platform), platform, read, file, async (config, configuration) => {
-        const { platform: section } = config
-        if (!section) throw noSection('platform', file)
-        const [{ createPlatform }, { platformOptions }] = await Promise.all([
-          import('../../sides/platform/create-platform.ts'),
-          import('../../sides/config/compose/compose.ts'),
-        ])
-        const service = createPlatform({ ...(await platformOptions(section)), configuration })
-        return {
-          service,
-          demandFreeNames({ platform: next }) {
-            if (next) service.demandFreeNames(next)
-          },
-          replaceKeys({ platform: next }) {
-            if (next) service.replaceKeys(next)
-          },
-        }
-      })
+      await serve(
+        describePlatform(platform),
+        platform,
+        read,
+        file,
+        async (given, { configuration, replaceSide, show }) => {
+          const { platform: section } = given.config
+          if (!section) throw noSection('platform', file)
+          const [{ createPlatform }, { laneOptionsFrom, platformOptions }] = await Promise.all([
+            import('../../sides/platform/create-platform.ts'),
+            import('../../sides/config/compose/compose.ts'),
+          ])
+          let base = given
+          let isOpen = false
+          const service = createPlatform({
+            ...(await platformOptions(section)),
+            configuration,
+            storedLanes: {
+              async read(settings) {
+                const merged = await withStoredLanes(base, settings)
+                if (!isOpen) show(merged)
+                isOpen = true
+                return readLanes(merged, settings.length, laneOptionsFrom)
+              },
+              replace: replaceSide,
+            },
+          })
+          return {
+            service,
+            async checkStore(next) {
+              if (next.config.platform) service.demandFreeNames(next.config.platform)
+              const stored = service.storedLanes()
+              return withStoredLanes(
+                next,
+                stored.map(({ settings }) => settings),
+              )
+            },
+            replaceKeys(next) {
+              if (next.config.platform) service.replaceKeys(next.config.platform)
+              base = next
+            },
+          }
+        },
+      )
     })
+}
+
+type LaneOptionsFrom = typeof import('../../sides/config/compose/compose.ts')['laneOptionsFrom']
+
+/** The last lanes of the configuration, which are those of the store. */
+async function readLanes(read: ReadConfig, count: number, laneOptionsFrom: LaneOptionsFrom) {
+  const { platform } = read.config
+  if (!platform || count === 0) return []
+  const first = platform.lanes.length - count
+  const described = describeSettings(read, 'platform')
+  return (await laneOptionsFrom(platform, first)).map((options, i) => {
+    const path = `platform.lanes[${first + i}].`
+    const shown = described.filter(({ setting }) => setting.startsWith(path))
+    return {
+      name: laneName(options.brand, options.channel),
+      brand: options.brand,
+      shown: Object.fromEntries(shown.map(({ setting, value }) => [setting.slice(path.length), value])),
+      options,
+    }
+  })
 }

@@ -27,10 +27,12 @@ export interface ReloadOptions {
    * @param undo to be called if the next side does not start and the former one runs again: the next reload applies all changes
    */
   readonly apply: (
-    config: Config,
+    next: ReadConfig,
     how: 'inPlace' | 'replaceSide',
     undo: (error: unknown) => void,
   ) => void | Promise<void>
+  /** The configuration with what the store adds to it. */
+  readonly shown?: () => ReadConfig | undefined
 }
 
 /** These change within the running side. */
@@ -55,7 +57,16 @@ const mostNamed = 100
 const unset = 'not set'
 
 /** @returns the configuration of this process. Its reloads are one after the other */
-export function createConfiguration({ side, started, read, apply }: ReloadOptions): Configuration {
+export function createConfiguration({
+  side,
+  started,
+  read,
+  apply,
+  shown = () => undefined,
+}: ReloadOptions): Configuration & {
+  /** Replaces the side by one with the same configuration. Resolves when the replacement has begun. */
+  replace(): Promise<void>
+} {
   let current = started
   let files = digestFiles(started.config)
   let latest: LatestReload | undefined
@@ -65,6 +76,7 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
   const needsRestart = (path: string) => isOf(fixedNames, path) !== undefined
   const changesOf = (before: ReadConfig, after: ReadConfig) =>
     changedPaths(before, after, side).filter((path) => path.startsWith(`${side}.`) || path.startsWith('log.'))
+  const fix = (next: ReadConfig): ReadConfig => ({ ...next, config: withFixed(next.config, started.config, side) })
   const pendingChanges = (next: ReadConfig) => changesOf(started, next).filter(needsRestart)
 
   async function reload(): Promise<Reloaded> {
@@ -84,7 +96,7 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
       const small = paths.every((path) => isOf(inPlace, path)) && !hasNewBrand(current.config, next.config)
       const applied = [...new Set(paths.map((path) => isOf(inPlace, path) ?? path))].slice(0, mostNamed)
       const restart = pendingChanges(next)
-      await apply(withFixed(next.config, started.config, side), small ? 'inPlace' : 'replaceSide', refuse)
+      await apply(fix(next), small ? 'inPlace' : 'replaceSide', refuse)
       current = next
       files = Promise.resolve(nextFiles)
       const result = { applied, restart: restart.slice(0, mostNamed) }
@@ -102,7 +114,7 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
       // A list of values is one row.
       const waits = ({ setting }: ShownSetting) =>
         pending.some((path) => path === setting || path.startsWith(`${setting}[`))
-      const next = new Map(describeSettings(current, side).map((each) => [each.setting, each]))
+      const next = new Map(describeSettings(shown() ?? current, side).map((each) => [each.setting, each]))
       const isApplied = ({ setting }: ShownSetting) => !needsRestart(setting)
       const running = describeSettings(started, side).filter((each) => !isApplied(each))
       const known = new Set(running.map(({ setting }) => setting))
@@ -115,6 +127,16 @@ export function createConfiguration({ side, started, read, apply }: ReloadOption
           .map((each) => (isApplied(each) ? each : { ...each, value: unset, after_restart: each.value })),
       ]
       return { settings, ...(latest && { reload: latest }) }
+    },
+    replace() {
+      const replacing = last.then(async () =>
+        apply(fix(current), 'replaceSide', (error) => {
+          latest = { at: clock.now(), error: messageOf(error) }
+          emit('server.reload_refused', { side, error: messageOf(error) })
+        }),
+      )
+      last = replacing.catch(() => {})
+      return replacing
     },
     reload() {
       const reloading = last.then(reload)

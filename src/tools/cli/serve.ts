@@ -28,15 +28,24 @@ interface Address {
   readonly port: number
 }
 
-type Create = (config: Config, configuration: Configuration) => Promise<CreatedSide>
+type Create = (read: ReadConfig, process: ServedProcess) => Promise<CreatedSide>
+
+/** The process of a side. */
+export interface ServedProcess {
+  readonly configuration: Configuration
+  /** Replaces the side by one with the same configuration. Resolves when the replacement has begun. */
+  replaceSide(): Promise<void>
+  /** Shows the configuration with what the store adds to it, and masks its secrets in the log. */
+  show(read: ReadConfig): void
+}
 
 /** A side that has not started yet. */
 interface CreatedSide {
   readonly service: Service & ActRecorder
   /** Throws before it changes anything. */
-  readonly replaceKeys: (config: Config) => void
-  /** Throws if a key of the store has the name of a configured one. */
-  readonly demandFreeNames: (config: Config) => void
+  readonly replaceKeys: (read: ReadConfig) => void
+  /** Rejects if the store contradicts this configuration. @returns it with what the store adds to it, if this is anything */
+  readonly checkStore: (read: ReadConfig) => Promise<ReadConfig | undefined>
 }
 
 interface Settings extends Address {
@@ -62,11 +71,12 @@ export async function serve(
 ): Promise<void> {
   const { side } = description
   const { config } = started
+  let shown: ReadConfig | undefined
   let log = startLogOf(config)
   // Also the old secrets: a provider may still answer with one of them.
   const restartLog = (next: Config): void => {
     log.stop()
-    log = startLogOf(next, secretsOf(config))
+    log = startLogOf(next, [...secretsOf(config), ...(shown ? secretsOf(shown.config) : [])])
   }
   const failed = waitForUncaughtError()
   let tracing: Tracing | undefined
@@ -78,7 +88,7 @@ export async function serve(
     let running: CreatedSide | undefined
     let replaceable: Replaceable | undefined
     let replacing: Promise<void> = Promise.resolve()
-    let applied = config
+    let applied = started
     const configuration = createConfiguration({
       side,
       started,
@@ -86,23 +96,33 @@ export async function serve(
       async apply(next, how, undo) {
         await replacing
         if (!running || !replaceable) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
+        const merged = await running.checkStore(next)
         if (how === 'inPlace') running.replaceKeys(next)
         else {
-          running.demandFreeNames(next)
           const previous = applied
-          replacing = replaceSide(replaceable, await create(next, configuration), async (error) => {
+          replacing = replaceSide(replaceable, await create(next, served), async (error) => {
             undo(error)
             applied = previous
-            restartLog(previous)
-            const again = await create(previous, configuration)
+            restartLog(previous.config)
+            const again = await create(previous, served)
             await again.service.start()
             return again
           })
         }
         applied = next
-        restartLog(next)
+        shown = merged
+        restartLog(next.config)
       },
+      shown: () => shown,
     })
+    const served: ServedProcess = {
+      configuration,
+      replaceSide: configuration.replace,
+      show(read) {
+        shown = read
+        restartLog(read.config)
+      },
+    }
     /** The answer of a reload is sent first: so it is not awaited. */
     const replaceSide = (
       replaced: Replaceable,
@@ -129,7 +149,7 @@ export async function serve(
         emit('audit.failed', { side, act: 'reload', error: messageOf(error) })
       })
     }
-    running = await create(config, configuration)
+    running = await create(started, served)
     const { service } = running
     const stopped = waitForSignal()
     await service.start().catch((error: unknown) => {

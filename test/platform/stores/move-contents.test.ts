@@ -23,7 +23,7 @@ const idsOf = (sent: readonly { activity: Record<string, unknown> }[]) => sent.m
 /** Tables that a move leaves alone, because their rows belong to processes or to the database itself: a chain cannot be divided. */
 const notMoved = [
   ...['audit', 'brand_moves', 'lane_owners', 'lane_processes', 'migrations', 'removal_brakes', 'removal_tallies'],
-  ...['access_keys', 'alert_reports', 'side_secrets', 'write_probes'],
+  ...['access_keys', 'alert_reports', 'side_secrets', 'stored_lanes', 'write_probes'],
 ]
 
 test('the command knows every table of a platform', { skip }, async () => {

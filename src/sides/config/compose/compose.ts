@@ -77,6 +77,10 @@ async function reconciliationOptions(
 
 type LaneConfig = PlatformConfig['lanes'][number]
 
+/** The lanes from this index. */
+export const laneOptionsFrom = ({ lanes }: PlatformConfig, index: number): Promise<LaneOptions[]> =>
+  Promise.all(lanes.slice(index).map((lane, i) => laneOptions(lane, index + i)))
+
 async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions> {
   const { to, status, profile, ...options } = lane
   const { pollMs: everyMs, ...received } = status

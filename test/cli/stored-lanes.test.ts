@@ -1,0 +1,146 @@
+// Lanes of the platform's store: added, changed and removed by calls, without a restart.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import test from 'node:test'
+import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
+import { element, get, post, temporary } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
+import { addressesOf, run, start } from './bellwire.ts'
+
+const skip = await withoutPostgres()
+const office = 'the-key-of-the-office-1'
+const secret = 'the-secret-of-the-operator-7'
+const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
+
+const written = (store: string, brands: readonly number[], more = '') => `
+platform:
+  store: ${store}
+  keys:
+    - {name: office, key: ${office}, scopes: [lanes, counts, enqueue, audit, reload, decide]}
+    - {name: of brand 1, key: the-key-of-brand-1, scopes: [lanes], brands: [1]}
+  lanes:
+${brands.map((brand) => `    - {brand: ${brand}, channel: push, to: {provider: operator-api, url: "http://127.0.0.1:9", api_key: the-key-of-the-lane}}`).join('\n')}
+${more}`
+
+test('a lane of the store is served, changed and removed by calls; the configuration and the store never contradict', async (t) => {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  const got: { key: string | undefined; brand: number }[] = []
+  const server = createServer(async (request, response) => {
+    const elements = (await json(request)) as { activity: { id: number; brand_id: number } }[]
+    for (const { activity } of elements)
+      got.push({ key: request.headers['x-api-key'] as string, brand: activity.brand_id })
+    const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
+    response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await writeFile(file, written('sqlite:platform.db', [1]))
+  const platform = start(t, ['platform', '-c', file], ports)
+  const { admin } = await addressesOf(platform)
+  const call = (path: string, body: object, key = office) => post(`${admin}/admin/lanes/${path}`, body, key)
+  const enqueue = (brand: number) => post(`${admin}/admin/activities/push`, [element({ brand_id: brand })], office)
+  const lanes = async () =>
+    (await get(`${admin}/admin/lanes`, office)).body.lanes.map(({ name }: { name: string }) => name)
+  const settings = { brand: 7, channel: 'push', span: '5ms', to: { provider: 'operator-api', url, api_key: secret } }
+
+  for (const [wrong, expected] of [
+    [{ ...settings, spam: 1 }, /^store {2}platform\.lanes\[1\]\.spam: unknown setting/],
+    [{ ...settings, max: 0 }, /^store {2}platform\.lanes\[1\]\.max: expected /],
+    [{ ...settings, to: { ...settings.to, ca: '/etc/passwd' } }, /\.to\.ca: a lane of the store names no file/],
+    [{ ...settings, to: { module: '/tmp/mine.ts' } }, /\.to\.module: a lane of the store names no file/],
+    [{ ...settings, brand: 1 }, /the lane 1\/push is in the store, and also at bellwire\.yaml:8, platform\.lanes\[0\]/],
+  ] as const) {
+    const { status, body } = await call('add', { settings: wrong })
+    assert.equal(status, 400, JSON.stringify(body))
+    assert.match(body.error, expected)
+  }
+  assert.equal((await call('add', { settings }, 'the-key-of-brand-1')).status, 403, 'a key of another brand')
+
+  const lane = join(folder, 'lane.yaml')
+  await writeFile(join(folder, 'secret'), secret)
+  await writeFile(
+    lane,
+    `{brand: 7, channel: push, span: 5ms, to: {provider: operator-api, url: "${url}", api_key: "\${file:secret}"}}`,
+  )
+  const added = await run(t, ['lanes', 'add', '--file', lane, '--url', admin], { BELLWIRE_KEY: office })
+  assert.match(added.out, /^Lane 7\/push:\n/, added.err)
+  await until(async () => (await lanes()).includes('7/push'), { awaited: 'the lane is served' })
+  assert.equal((await enqueue(7)).status, 200)
+  await until(() => got.length === 1, { awaited: 'the message' })
+  assert.deepEqual(got, [{ key: secret, brand: 7 }])
+  assert.equal((await call('add', { settings })).status, 400, 'it is there already')
+
+  const { body: shown } = await get(`${admin}/admin/settings`, office)
+  const found = shown.settings.find(({ setting }: { setting: string }) => setting === 'platform.lanes[1].to.url')
+  assert.deepEqual([found.value, found.source], [url, 'store'])
+  const trail = await get(`${admin}/admin/audit?act=lanes.add`, office)
+  assert.deepEqual([trail.body.entries[0].lane, trail.body.entries[0].brand], ['7/push', '7'])
+  for (const text of [added.out, JSON.stringify(shown), JSON.stringify(trail.body)]) assert.ok(!text.includes(secret))
+
+  const changed = await call('change', { lane: '7/push', settings: { concurrency: 9, span: null } })
+  assert.deepEqual([changed.body.settings.concurrency, changed.body.settings.span], ['9', '200ms'])
+  assert.match((await call('change', { lane: '7/push', settings: { brand: 8 } })).body.error, /cannot change/)
+  assert.equal((await call('change', { lane: '1/push', settings: { max: 1 } })).status, 404, 'a lane of the file')
+
+  for (const more of ['', '  keep: 30d']) {
+    await writeFile(file, written('sqlite:platform.db', [1, 7], more))
+    const refused = await post(`${admin}/admin/reload`, {}, office)
+    assert.equal(refused.status, 409)
+    assert.match(
+      refused.body.error,
+      /the lane 7\/push is in the store, and also at bellwire\.yaml:9, platform\.lanes\[1\]/,
+    )
+  }
+
+  await post(`${admin}/admin/lanes/pause`, { lane: '7/push', reason: 'to have a waiting message' }, office)
+  await enqueue(7)
+  const asked = await call('remove', { lane: '7/push' })
+  assert.equal(asked.status, 409)
+  assert.match(asked.body.error, /^1 messages wait in lane 7\/push/)
+  const removed = await run(t, ['lanes', 'remove', '7/push', '--waiting', 'keep', '--url', admin], {
+    BELLWIRE_KEY: office,
+  })
+  assert.match(
+    removed.out,
+    /^Lane 7\/push is removed\. Its 1 waiting messages wait until it is added again\.\n$/,
+    removed.err,
+  )
+  await until(async () => !(await lanes()).includes('7/push'), { awaited: 'the lane is not served' })
+  assert.deepEqual((await lanes()).includes('1/push'), true)
+  assert.equal((await call('add', { settings })).status, 200)
+  await until(async () => (await lanes()).includes('7/push'), { awaited: 'the lane is served again' })
+  await post(`${admin}/admin/lanes/resume`, { lane: '7/push' }, office)
+  await until(() => got.length === 2, { awaited: 'the message that waited' })
+
+  platform.child.kill('SIGTERM')
+  await platform.ended
+  assert.ok(!(platform.out() + platform.err()).includes(secret), 'the log has no secret')
+  const again = await run(t, ['platform', '-c', file], ports)
+  assert.match(again.err, /the lane 7\/push is in the store, and also at bellwire\.yaml:9/)
+})
+
+test('a lane of the store is served by the other processes too', { skip }, async (t) => {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  await writeFile(file, written(`"${await freshSchema()}"`, [1]))
+  const processes = [start(t, ['platform', '-c', file], ports), start(t, ['platform', '-c', file], ports)]
+  const [first, second] = await Promise.all(processes.map(addressesOf))
+  const settings = {
+    brand: 7,
+    channel: 'push',
+    to: { provider: 'operator-api', url: 'http://127.0.0.1:9', api_key: secret },
+  }
+  const lanes = async (url = '') => (await get(`${url}/admin/lanes`, office)).text
+  assert.equal((await post(`${first?.admin}/admin/lanes/add`, { settings }, office)).status, 200)
+  await until(async () => (await lanes(second?.admin)).includes('7/push'), { awaited: 'the other process' })
+  assert.equal((await post(`${second?.admin}/admin/lanes/remove`, { lane: '7/push' }, office)).status, 200)
+  await until(async () => !(await lanes(first?.admin)).includes('7/push'), { awaited: 'the first process' })
+})
