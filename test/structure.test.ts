@@ -131,7 +131,7 @@ const allowedImports: Record<string, readonly string[]> = {
     'alerts',
     'settings',
     'http',
-    'http-client:types',
+    'http-client',
     'brands',
     'operator:types',
     'platform:types',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { operatorOptions, platformOptions } from '../../src/sides/config/compose/compose.ts'
+import { kafkaAddress } from '../../src/sides/config/compose/consumer.ts'
 import { loadConfig } from '../../src/sides/config/load.ts'
 import { printConfig } from '../../src/sides/config/print.ts'
 import { ConfigError } from '../../src/sides/config/problem.ts'
@@ -124,4 +125,12 @@ test('contradictory settings are refused', async (t) => {
       'platform.intake[3].from: has a certificate, but the connection has no TLS',
     ],
   )
+})
+
+test('OAUTHBEARER without one source of its token is refused, and names the setting', () => {
+  const of = { brokers: ['b:9092'], tls: true, mechanism: 'OAUTHBEARER' } as const
+  const at = 'platform.intake[0].from'
+  assert.throws(() => kafkaAddress(of, at), /platform\.intake\[0\]\.from\.token_file.*oauth2/s)
+  assert.throws(() => kafkaAddress({ ...of, tokenFile: 'a', tokenUrl: 'https://b' }, at), /only one of/)
+  assert.throws(() => kafkaAddress({ ...of, tokenUrl: 'https://b', clientId: 'c' }, at), /client_secret: is missing/)
 })

@@ -1,6 +1,6 @@
 // A queue or topic that the platform consumes.
 
-import { amqp, broker, integer, oneOf, text, yesNo } from '../../base/runtime/kinds.ts'
+import { amqp, broker, integer, oneOf, path, text, url, yesNo } from '../../base/runtime/kinds.ts'
 import { list, type ValueOf, variants } from '../../base/runtime/setting.ts'
 import { certificateSettings } from './address.ts'
 
@@ -11,9 +11,24 @@ export const kafkaAccess = {
     option: 'brokers',
   }),
   tls: yesNo({ help: 'Whether to connect with TLS.', default: 'false' }),
-  mechanism: oneOf(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'], { help: 'SASL mechanism.', default: 'PLAIN' }),
+  mechanism: oneOf(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'], {
+    help: 'SASL mechanism. OAUTHBEARER needs `token_file` or `oauth2`.',
+    default: 'PLAIN',
+  }),
   username: text({ help: 'User name. Default: no authentication.', optional: true }),
   password: text({ help: 'Password of `username`.', secret: true, optional: true }),
+  token_file: path({
+    help: 'With OAUTHBEARER: a file with the access token, which another program renews. It is read again for each connection.',
+    optional: true,
+  }),
+  oauth2: url({
+    help: 'With OAUTHBEARER: the token endpoint. The grant is client_credentials.',
+    optional: true,
+    option: 'tokenUrl',
+  }),
+  client_id: text({ help: 'The client id for `oauth2`.', optional: true }),
+  client_secret: text({ help: 'The client secret for `oauth2`.', secret: true, optional: true }),
+  scope: text({ help: 'The scope to request with `oauth2`.', optional: true }),
   ...certificateSettings,
 }
 

@@ -2,21 +2,27 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createServer, getCACertificates, setDefaultCACertificates, type TlsOptions } from 'node:tls'
 import { amqpConsumer } from '../../../src/base/brokers/amqp-consumer.ts'
 import type { BrokerConsumer } from '../../../src/base/brokers/consumer.ts'
 import type { SaslMechanism } from '../../../src/base/brokers/kafka-address.ts'
 import { kafkaConsumer } from '../../../src/base/brokers/kafka-consumer.ts'
+import { kafkaAddress } from '../../../src/sides/config/compose/consumer.ts'
 import type { DevicePublisher } from '../../../src/subjects/devices/device-publisher.ts'
 import { amqpPublisher } from '../../../src/subjects/devices/publishers/amqp-publisher.ts'
 import { kafkaPublisher } from '../../../src/subjects/devices/publishers/kafka-publisher.ts'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import { message, uniqueName } from '../../suites/device-channel.ts'
+import { listenLocally } from '../../support/listen-locally.ts'
 import { startKafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
+import { temporary } from '../../support/sides.ts'
 import { until } from '../../support/wait.ts'
 
 const certificate = makeCertificate()
@@ -137,4 +143,40 @@ test('kafka: a private CA, a client certificate and a password work with each SA
     await assertFails(kafkaPublisher({ ...at, sasl: sasl(mechanism, 'another') }), /[Aa]uthentication/, 'misconfigured')
   }
   await assertFails(kafkaPublisher(known), /./)
+
+  // A token in a file, which another program renews, and one of a token endpoint.
+  const file = join(await temporary(t), 'token')
+  const endpoint = await tokenEndpoint(t)
+  const ways = {
+    token_file: { tokenFile: file },
+    oauth2: { tokenUrl: endpoint, clientId: 'bellwire', clientSecret: 's' },
+  }
+  for (const [name, way] of Object.entries(ways)) {
+    const config = { brokers: of.brokers, tls: true, mechanism: 'OAUTHBEARER', ...way } as const
+    const at = { ...known, ...kafkaAddress(config, 'platform.intake[0].from') }
+    if (name === 'token_file') {
+      await assertFails(kafkaPublisher(at), /no such file/)
+      await writeFile(file, tokenUntil(Date.now() - 3_600_000))
+      await assertFails(kafkaPublisher(at), /[Aa]uthentication/, 'misconfigured')
+      await writeFile(file, `${tokenUntil(Date.now() + 3_600_000)}\n`)
+    }
+    await assertDelivers(kafkaPublisher(at), kafkaConsumer({ ...at, topic: of.topic, group: uniqueName('1') }))
+  }
 })
+
+/** An unsigned token, which a broker accepts that has no key to verify tokens. */
+function tokenUntil(ms: number): string {
+  const seconds = Math.floor(ms / 1_000)
+  const parts = [{ alg: 'none' }, { sub: 'bellwire', iat: seconds - 7_200, exp: seconds }]
+  return `${parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.`
+}
+
+async function tokenEndpoint(t: TestContext): Promise<string> {
+  const server = createHttpServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const token = tokenUntil(Date.now() + 3_600_000)
+    response.end(JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 3_600 }))
+  })
+  const { port } = await listenLocally(t, server)
+  return `http://127.0.0.1:${port}/token`
+}

@@ -142,7 +142,9 @@ function securityProperties({ key, cert, username, password }: NonNullable<Kafka
   return {
     'inter.broker.listener.name': 'SASL_SSL',
     'sasl.mechanism.inter.broker.protocol': 'PLAIN',
-    'sasl.enabled.mechanisms': ['PLAIN', ...scram].join(),
+    'sasl.enabled.mechanisms': ['PLAIN', ...scram, 'OAUTHBEARER'].join(),
+    // Without further settings, the broker accepts unsigned tokens.
+    'listener.name.sasl_ssl.oauthbearer.sasl.jaas.config': `${login}.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker";`,
     'listener.name.sasl_ssl.plain.sasl.jaas.config': `${login}.plain.PlainLoginModule required username="${username}" password="${password}" user_${username}="${password}";`,
     ...Object.fromEntries(
       scram.map((mechanism) => [

@@ -44,7 +44,7 @@ export async function brokerPublisher(
 ): Promise<DevicePublisher> {
   const certificates = await certificateOptions(to, at)
   if (to.is === 'kafka')
-    return kafkaPublisher({ ...kafkaAddress(to), ...certificates, topic: to.topic ?? defaultName(brand) })
+    return kafkaPublisher({ ...kafkaAddress(to, at), ...certificates, topic: to.topic ?? defaultName(brand) })
   return amqpPublisher({
     url: to.url,
     ...certificates,
