@@ -23,7 +23,7 @@ const slowFiles = [
 const shortFiles = [
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
   'test/{platform,queue}/*.test.ts',
-  'test/reconcile/**/*.test.ts',
+  'test/{providers,reconcile}/**/*.test.ts',
   'test/console/*.test.ts',
 ]
 /** They measure the memory of their process, or start a browser. */

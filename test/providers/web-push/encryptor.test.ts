@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import crypto from 'node:crypto'
 import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { createEncryptor, type Encryptor } from '../../../src/subjects/providers/web-push/encryptor.ts'
 import { decrypt } from '../../../src/tools/stand-ins/web-push/decrypt.ts'
 
@@ -43,6 +45,16 @@ test('encryption does not run in the calling thread', async (t) => {
   t.mock.method(crypto, 'createECDH', () => assert.fail('computed here'))
   const encrypted = await encrypt(bytesOf('x'), keys)
   assert.equal('body' in encrypted && read(encrypted.body), 'x')
+})
+
+test('a process does not end before its encryption, although nothing else keeps it alive', async () => {
+  const encryptor = import.meta.resolve('../../../src/subjects/providers/web-push/encryptor.ts')
+  const program = `
+    import(${JSON.stringify(encryptor)})
+      .then(({ createEncryptor }) => createEncryptor(1).encrypt(Buffer.from('x'), ${JSON.stringify(browser().keys)}))
+      .then(({ body }) => console.log(body.length))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--eval', program])
+  assert.ok(Number(stdout) > 100, stdout)
 })
 
 test('invalid keys give an error, and other jobs are not affected', async (t) => {

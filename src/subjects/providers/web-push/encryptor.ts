@@ -53,9 +53,8 @@ export function createEncryptor(
         started.pending.get(result.id)?.resolve(result)
         started.pending.delete(result.id)
       }
+      if (started.pending.size === 0) worker.unref()
     })
-    // A pending job need not keep the process alive: its caller has a deadline, and so a timer.
-    worker.unref()
     threads.add(started)
     return started
   }
@@ -69,7 +68,9 @@ export function createEncryptor(
   return {
     encrypt(payload, keys) {
       if (closed) return Promise.reject(new Error('the encryptor is closed'))
-      const { post, pending } = leastBusy()
+      const { worker, post, pending } = leastBusy()
+      // A job keeps the process alive, an idle thread does not.
+      worker.ref()
       const result = Promise.withResolvers<EncryptionResult>()
       const id = ++ids
       pending.set(id, result)
