@@ -13,10 +13,10 @@ import { shareProcesses } from './support/together.ts'
 
 const slowFiles = [
   'test/prove/shard-*.test.ts',
-  'test/package.test.ts',
+  'test/{package,firefox}.test.ts',
   'test/checker/*.test.ts',
   'test/{e2e,widget}/*.test.ts',
-  'test/console/{chromium,firefox}.test.ts',
+  'test/console/chromium.test.ts',
   'test/cli/*.test.ts',
 ]
 /** Short files that share processes. Each of their tests leaves its process as it found it. */
@@ -27,7 +27,7 @@ const shortFiles = [
   'test/console/*.test.ts',
 ]
 /** They measure the memory of their process, or start a browser. */
-const alone = ['test/console/{chromium,firefox}.test.ts', 'test/operator/request-bodies.test.ts']
+const alone = ['test/console/chromium.test.ts', 'test/operator/request-bodies.test.ts']
 /** More than the machine has cores: a proof mostly waits. */
 const concurrency = 6
 
