@@ -46,11 +46,15 @@ onEachEngine('entries of concurrent commits of two connections are one chain', a
   const databases = [await open(t, store), ...(store.startsWith('sqlite') ? [] : [await open(t, store)])]
   const add = (n: number) => databases[n % databases.length]?.commit([...auditOps([entry(n, n % 3 === 0 ? odd : {})])])
   for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 20 }, (_, n) => add(round * 20 + n)))
-  await databases[0]?.commit(auditOps(Array.from({ length: 5 }, (_, n) => entry(100 + n, odd))))
+  await databases[0]?.commit(auditOps(Array.from({ length: 150 }, (_, n) => entry(100 + n, n % 2 ? odd : {}))))
   const lines = await linesOf(databases[0] as Database)
   const { chains, problems } = check(lines)
   assert.deepEqual(problems, [])
-  assert.deepEqual([chains[0]?.entries, chains[0]?.first, chains[0]?.last], [65, 1, 65])
+  assert.deepEqual([chains[0]?.entries, chains[0]?.first, chains[0]?.last], [210, 1, 210])
+  assert.deepEqual(
+    lines.slice(60).map((line) => JSON.parse(line).count),
+    Array.from({ length: 150 }, (_, n) => 100 + n),
+  )
   assert.equal(JSON.parse(lines.at(-1) as string).user, odd.user)
   assert.equal(JSON.parse(lines.at(-1) as string).reason, odd.reason)
 })

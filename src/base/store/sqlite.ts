@@ -61,10 +61,15 @@ export function openSqliteFile(path: string, shared = false): DatabaseSync {
   }
 }
 
-/** The functions that the migrations create on PostgreSQL. There is one writer, so it has nothing to lock. */
+/** Functions that PostgreSQL has, or that the migrations create there. There is one writer, so it has nothing to lock. */
 export function addFunctions(db: DatabaseSync): void {
   db.function('sha256_hex', { deterministic: true }, (text) => hash('sha256', String(text)))
   db.function('lock_audit', () => 1)
+  db.aggregate<string>('jsonb_agg', {
+    start: '',
+    step: (list, value) => `${list},${JSON.stringify(value)}`,
+    result: (list) => `[${list.slice(1)}]`,
+  })
 }
 
 export function createSqliteDatabase(db: DatabaseSync, path: string, shared = false): Database {

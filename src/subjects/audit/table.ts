@@ -58,6 +58,7 @@ const lockAudit = statement({
   text: () => 'select lock_audit() as locked',
 })
 
+// Each step of the chain finds its content by its place in a list. With a join, each step would visit all rows of the commit.
 const insertAudit = statement({
   name: 'insert_audit',
   columns: {
@@ -75,16 +76,18 @@ const insertAudit = statement({
   text: (rows) => `
     with recursive latest as (select a.serial, a.digest from audit a order by a.serial desc limit 1),
     head as (select coalesce((select l.serial from latest l), 0) as serial, coalesce((select l.digest from latest l), '') as digest),
-    numbered as (select h.serial + row_number() over (order by r.at) as serial, r.* from ${rows} r cross join head h),
-    chained (serial, digest) as (
-      select n.serial, sha256_hex(h.digest || '{"serial":' || n.serial || ',' || n.content)
-      from head h join numbered n on n.serial = h.serial + 1
+    numbered as (select row_number() over (order by r.at) as place, r.* from ${rows} r),
+    chained (place, digest) as (
+      select 0, h.digest from head h
       union all
-      select n.serial, sha256_hex(c.digest || '{"serial":' || n.serial || ',' || n.content)
-      from chained c join numbered n on n.serial = c.serial + 1)
+      select c.place + 1, sha256_hex(
+        c.digest || '{"serial":' || ((select h.serial from head h) + c.place + 1) || ',' ||
+        ((select jsonb_agg(n.content order by n.place) from numbered n) ->> c.place))
+      from chained c where c.place < (select count(*) from numbered))
     insert into audit (serial, at, act, by, address, brand, user_id, user_salt, user_digest, details, digest)
-    select n.serial, n.at, n.act, n.by, n.address, n.brand, n.user_id, n.user_salt, n.user_digest, n.details, c.digest
-    from chained c join numbered n on n.serial = c.serial`,
+    select h.serial + n.place, n.at, n.act, n.by, n.address, n.brand, n.user_id, n.user_salt, n.user_digest, n.details,
+      (select jsonb_agg(c.digest order by c.place) from chained c) ->> cast(n.place as integer)
+    from numbered n cross join head h`,
 })
 
 /** The operations that store entries. Commit them with the act. */
