@@ -54,6 +54,7 @@ export function operatorFiles({ brands, store, push, users }: OperatorAnswers): 
   site: inbox # on-site notifications are stored, listed and streamed to the browser
   app: # subscriber tokens of pages and apps
     secrets: ["\${file:keys/app}"]
+    # origins: [https://www.example.com] # the sites whose pages may call /app, to link a browser or to read the inbox
   ${users === 'none' ? 'suppression: none # sends to all users: before production, name the source of users (docs/attributes.md)' : source}
 `
   return {

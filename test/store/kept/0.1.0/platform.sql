@@ -29,19 +29,19 @@ create table cancellations (
          cancelled bigint not null, done_at bigint, primary key (id, lane));
 create index cancellations_lane on cancellations (lane, at);
 insert into migrations (name, at, readable_from)
-           values ('queue/1', 1795735180800, '0.1.0');
+           values ('queue/1', 1795736997746, '0.1.0');
 create table identifiers (seq bigint not null, lane text collate "C" not null, ref text collate "C" not null, replayed_at bigint);
 create index identifiers_ref on identifiers (lane, ref);
 create index identifiers_seq on identifiers (seq);
 insert into migrations (name, at, readable_from)
-           values ('identifiers/1', 1795735180800, '0.1.0');
+           values ('identifiers/1', 1795736997746, '0.1.0');
 create table attempts (
          seq bigint not null, replay bigint not null, slot bigint not null, attempt bigint not null, at bigint not null,
          outcome text not null, status bigint, reason text not null, rule text not null, error text not null, answer text,
          call text collate "C",          replayed_by text, replayed_at bigint, primary key (seq, replay, slot));
 create index attempts_at on attempts (at);
 insert into migrations (name, at, readable_from)
-           values ('attempts/1', 1795735180800, '0.1.0');
+           values ('attempts/1', 1795736997746, '0.1.0');
 create table if not exists failed_counts (
          scope text collate "C" not null, name text collate "C" not null, writer integer not null, n bigint not null,
          primary key (scope, name, writer)) with (fillfactor = 50);
@@ -73,11 +73,11 @@ create function count_failed_update() returns trigger language plpgsql as $$ beg
 create trigger failed_update after update on failed referencing old table as removed new table as added
        for each statement execute function count_failed_update();
 insert into migrations (name, at, readable_from)
-           values ('failed_counts/failed', 1795735180800, '0.1.0');
+           values ('failed_counts/failed', 1795736997746, '0.1.0');
 create table lane_processes (owner text collate "C" primary key, version bigint not null, lanes text not null);
 create table lane_owners (lane text collate "C" primary key, owner text collate "C" not null);
 insert into migrations (name, at, readable_from)
-           values ('queue/owners', 1795735180800, '0.1.0');
+           values ('queue/owners', 1795736997746, '0.1.0');
 create table brand_moves (
        brand text collate "C" primary key, move text collate "C" not null, state text collate "C" not null, other bigint not null, at bigint not null);
 
@@ -97,13 +97,13 @@ create table brand_moves (
     return new;
   end $$;
 insert into migrations (name, at, readable_from)
-           values ('queue/owners/brand-moves', 1795735180800, '0.1.0');
+           values ('queue/owners/brand-moves', 1795736997746, '0.1.0');
 create table outcome_counts (
        lane text collate "C" not null, day bigint not null, activity text collate "C" not null, action text collate "C" not null, action_group text collate "C" not null,
        successful bigint not null, failed bigint not null,
        primary key (lane, day, activity, action)) with (fillfactor = 50);
 insert into migrations (name, at, readable_from)
-           values ('outcome-counts/1', 1795735180800, '0.1.0');
+           values ('outcome-counts/1', 1795736997746, '0.1.0');
 create table if not exists lane_counts (
          scope text collate "C" not null, name text collate "C" not null, writer integer not null, n bigint not null,
          primary key (scope, name, writer)) with (fillfactor = 50);
@@ -135,7 +135,7 @@ create function count_waiting_update() returns trigger language plpgsql as $$ be
 create trigger waiting_update after update on waiting referencing old table as removed new table as added
        for each statement execute function count_waiting_update();
 insert into migrations (name, at, readable_from)
-           values ('lane_counts/waiting', 1795735180800, '0.1.0');
+           values ('lane_counts/waiting', 1795736997746, '0.1.0');
 create table if not exists lane_counts (
          scope text collate "C" not null, name text collate "C" not null, writer integer not null, n bigint not null,
          primary key (scope, name, writer)) with (fillfactor = 50);
@@ -158,12 +158,12 @@ create function count_settled_delete() returns trigger language plpgsql as $$ be
 create trigger settled_delete after delete on settled referencing old table as removed
        for each statement execute function count_settled_delete();
 insert into migrations (name, at, readable_from)
-           values ('lane_counts/settled', 1795735180800, '0.1.0');
+           values ('lane_counts/settled', 1795736997746, '0.1.0');
 create table calls (
          id text collate "C" primary key, provider text not null, at bigint not null, ms bigint not null, messages bigint not null,
          rule text not null, answer text, error text) partition by range (id);
 insert into migrations (name, at, readable_from)
-           values ('calls/1', 1795735180800, '0.1.0');
+           values ('calls/1', 1795736997746, '0.1.0');
 create table devices (
        brand text collate "C" not null, device text collate "C" not null, link_at text collate "C" not null, user_id text collate "C" not null,
        token text collate "C" not null, kind text collate "C" not null, app text collate "C" not null, environment text collate "C" not null,
@@ -176,14 +176,14 @@ create table device_unlinks (
 create index device_unlinks_seen_at on device_unlinks (seen_at);
 create index device_unlinks_user on device_unlinks (user_id, brand, device);
 insert into migrations (name, at, readable_from)
-           values ('devices/1', 1795735180800, '0.1.0');
+           values ('devices/1', 1795736997746, '0.1.0');
 create table device_removals (
        brand text collate "C" not null, device text collate "C" not null, user_id text collate "C" not null, link_at text collate "C" not null, at text collate "C" not null,
        why text not null, removed_at bigint not null, restored_at bigint,
        primary key (brand, device, user_id, at));
 create index device_removals_removed_at on device_removals (removed_at, brand);
 insert into migrations (name, at, readable_from)
-           values ('devices/2', 1795735180800, '0.1.0');
+           values ('devices/2', 1795736997746, '0.1.0');
 create table reported_statuses (
          lane text collate "C" not null, ref text collate "C" not null, status text collate "C" not null, at text collate "C" not null, meta text,
          received_at bigint not null, primary key (lane, ref, status));
@@ -192,14 +192,14 @@ create table awaited_identifiers (
          lane text collate "C" not null, ref text collate "C" not null, since bigint not null, reports bigint not null, primary key (lane, ref));
 create table status_cursors (lane text collate "C" not null primary key, cursor text collate "C" not null, at bigint not null);
 insert into migrations (name, at, readable_from)
-           values ('conversions/1', 1795735180800, '0.1.0');
+           values ('conversions/1', 1795736997746, '0.1.0');
 create table conversions (
          lane text collate "C" not null, ref text collate "C" not null, day bigint not null, activity text collate "C" not null, action text collate "C" not null,
          stage bigint not null, failed bigint not null,
          primary key (lane, ref));
 create index conversions_day on conversions (day, lane, ref);
 insert into migrations (name, at, readable_from)
-           values ('conversions/2', 1795735180800, '0.1.0');
+           values ('conversions/2', 1795736997746, '0.1.0');
 create table if not exists conversion_counts (
          scope text collate "C" not null, name text collate "C" not null, writer integer not null, n bigint not null,
          primary key (scope, name, writer)) with (fillfactor = 50);
@@ -235,10 +235,10 @@ create function count_conversions_update() returns trigger language plpgsql as $
 create trigger conversions_update after update on conversions referencing old table as removed new table as added
        for each statement execute function count_conversions_update();
 insert into migrations (name, at, readable_from)
-           values ('conversion_counts/conversions', 1795735180800, '0.1.0');
+           values ('conversion_counts/conversions', 1795736997746, '0.1.0');
 create table permissions (id bigint primary key, basis text not null);
 insert into migrations (name, at, readable_from)
-           values ('permissions/1', 1795735180800, '0.1.0');
+           values ('permissions/1', 1795736997746, '0.1.0');
 create table messages (
          brand text collate "C" not null,
          key text collate "C" not null,
@@ -263,7 +263,7 @@ create table messages (
 create unique index messages_ref on messages (ref);
 create index messages_user on messages ((brand || ''), chunk, user_id);
 insert into migrations (name, at, readable_from)
-           values ('messages/1', 1795735180800, '0.1.0');
+           values ('messages/1', 1795736997746, '0.1.0');
 create table if not exists message_counts (
          scope text collate "C" not null, name text collate "C" not null, writer integer not null, n bigint not null,
          primary key (scope, name, writer)) with (fillfactor = 50);
@@ -295,26 +295,26 @@ create function count_messages_update() returns trigger language plpgsql as $$ b
 create trigger messages_update after update on messages referencing old table as removed new table as added
        for each statement execute function count_messages_update();
 insert into migrations (name, at, readable_from)
-           values ('message_counts/messages', 1795735180800, '0.1.0');
+           values ('message_counts/messages', 1795736997746, '0.1.0');
 create table requests (id text collate "C" primary key, text text not null, tracking text) partition by range (id);
 insert into migrations (name, at, readable_from)
-           values ('requests/1', 1795735180800, '0.1.0');
+           values ('requests/1', 1795736997746, '0.1.0');
 create table refusals (
          brand text collate "C" not null, ref text collate "C" not null, attempt bigint not null, at bigint not null, category text not null,
          reason text not null, error text not null, rule text not null, answer text, call text collate "C", uncertain bigint not null,
          primary key (brand, ref, attempt, at)) partition by range (at);
 insert into migrations (name, at, readable_from)
-           values ('refusals/1', 1795735180800, '0.1.0');
+           values ('refusals/1', 1795736997746, '0.1.0');
 create table device_sends (
          brand text collate "C" not null, ref text collate "C" not null, attempt bigint not null, device text collate "C" not null, service text not null,
          category text not null, rule text not null, provider_id text, error text, answer text, uncertain bigint not null,
          at bigint not null,
          primary key (brand, ref, attempt, device, at)) partition by range (at);
 insert into migrations (name, at, readable_from)
-           values ('device_sends/1', 1795735180800, '0.1.0');
+           values ('device_sends/1', 1795736997746, '0.1.0');
 create table revoked_tokens (brand text collate "C" not null, digest text collate "C" primary key, before bigint not null);
 insert into migrations (name, at, readable_from)
-           values ('revoked_tokens/1', 1795735180800, '0.1.0');
+           values ('revoked_tokens/1', 1795736997746, '0.1.0');
 create table removal_brakes (
          service text collate "C" primary key, stopped_at bigint not null, removals bigint not null, sends bigint not null,
          allowed_until bigint not null, confirmed_at bigint not null, confirmed_by text not null);
@@ -322,7 +322,7 @@ create table removal_tallies (
          service text collate "C" not null, process text collate "C" not null, minute bigint not null, sends bigint not null, removals bigint not null,
          primary key (service, process, minute));
 insert into migrations (name, at, readable_from)
-           values ('removal_brake/1', 1795735180800, '0.1.0');
+           values ('removal_brake/1', 1795736997746, '0.1.0');
 create table inbox_users (
          brand text collate "C" not null, user_id text collate "C" not null, last bigint not null,
          primary key (brand, user_id));
@@ -336,7 +336,7 @@ create index inbox_created_at on inbox (created_at);
 create index inbox_changed on inbox (brand, user_id, changed);
 create index inbox_expires on inbox (expires_at) where expires_at is not null and expiry_recorded is null;
 insert into migrations (name, at, readable_from)
-           values ('inbox/1', 1795735180800, '0.1.0');
+           values ('inbox/1', 1795736997746, '0.1.0');
 create table audit (
         serial bigint primary key, at bigint not null, act text not null, by text not null,
         address text, brand text, user_id text, user_salt text, user_digest text, details text, digest text collate "C" not null
@@ -347,17 +347,26 @@ create function sha256_hex(given text) returns text language sql immutable as
 create function lock_audit() returns integer language sql as
                $$ select pg_advisory_xact_lock(hashtextextended('audit ' || current_schema(), 0)); select 1 $$;
 insert into migrations (name, at, readable_from)
-           values ('audit/1', 1795735180800, '0.1.0');
+           values ('audit/1', 1795736997746, '0.1.0');
 create table person_secrets (brand text collate "C" primary key, secret text not null);
 create table erasures (
          id text collate "C" primary key, brand text collate "C" not null, user_id text collate "C", digest text collate "C" not null, at bigint not null,
          requested_by text not null, done_at bigint, counts text not null, waiting bigint not null);
 create index erasures_open on erasures (id) where done_at is null;
 insert into migrations (name, at, readable_from)
-           values ('people/1', 1795735180800, '0.1.0');
+           values ('people/1', 1795736997746, '0.1.0');
 create table side_secrets (name text collate "C" primary key, secret text not null);
 insert into migrations (name, at, readable_from)
-           values ('secrets/1', 1795735180800, '0.1.0');
+           values ('secrets/1', 1795736997746, '0.1.0');
+create table access_keys (
+         name text collate "C" primary key, digest text collate "C" not null, scopes text not null, brands text, networks text,
+         expires_at text, added_by text not null, added_at bigint not null, used_at bigint);
+insert into migrations (name, at, readable_from)
+           values ('access_keys/1', 1795736997746, '0.1.0');
+create table alert_reports (
+         name text collate "C" primary key, says text not null, remedy text not null, since bigint not null, beat bigint not null);
+insert into migrations (name, at, readable_from)
+           values ('alerts/1', 1795736997746, '0.1.0');
 create table crm_users (
         brand text collate "C" not null,
         user_id text collate "C" not null,
@@ -373,7 +382,7 @@ create table crm_users (
         primary key (brand, user_id)
       );
 insert into migrations (name, at, readable_from)
-           values ('crm/1', 1795735180800, '0.1.0');
+           values ('crm/1', 1795736997746, '0.1.0');
 create table reconciliation_runs (
         brand text collate "C" not null, run text collate "C" not null, field text not null,
         requested_at bigint not null, requested_by text not null, any_size bigint not null,
@@ -387,7 +396,7 @@ create unique index reconciliation_runs_by_run on reconciliation_runs (run);
 create unique index reconciliation_runs_open on reconciliation_runs (brand, field)
        where state in ('requested', 'streaming', 'comparing');
 insert into migrations (name, at, readable_from)
-           values ('reconcile/1', 1795735180800, '0.1.0');
+           values ('reconcile/1', 1795736997746, '0.1.0');
 create table discrepancies (
         brand text collate "C" not null, run text collate "C" not null, n bigint not null, field text not null,
         user_id text collate "C" not null, direction text not null, severity text not null, crm_at bigint, correction text,
@@ -395,14 +404,14 @@ create table discrepancies (
       );
 create index discrepancies_user on discrepancies (user_id, brand);
 insert into migrations (name, at, readable_from)
-           values ('reconcile/2', 1795735180800, '0.1.0');
+           values ('reconcile/2', 1795736997746, '0.1.0');
 create table corrections (
         brand text collate "C" not null, correction text collate "C" not null, run text collate "C" not null, field text not null, what text not null,
         at bigint not null, by text not null, applied bigint, skipped bigint,
         primary key (brand, correction)
       );
 insert into migrations (name, at, readable_from)
-           values ('reconcile/3', 1795735180800, '0.1.0');
+           values ('reconcile/3', 1795736997746, '0.1.0');
 create table calls_20261125 (like calls including all);
 alter table calls attach partition calls_20261125 FOR VALUES FROM ('01a21000-8800-7000-8000-000000000000') TO ('01a21526-e400-7000-8000-000000000000');
 create table calls_20261126 (like calls including all);
@@ -429,48 +438,45 @@ create table requests_20261127 (like requests including all);
 alter table requests attach partition requests_20261127 FOR VALUES FROM ('01a21a4d-4000-7000-8000-000000000000') TO ('01a21f73-9c00-7000-8000-000000000000');
 set session_replication_role = replica;
 delete from audit;
-insert into audit overriding system value select * from json_populate_recordset(null::audit, $json$[{"serial":1,"at":1795735180099,"act":"attributes.change","by":"admin","address":"127.0.0.1","brand":"1","user_id":"john","user_salt":"xYqj4EjzM1AIi6dkbPvRoA","user_digest":"77e9c7c2daa7c769efffad13f3c2cdf14c2976c5d9c6dcb93908b6f8f04a73f1","details":"{\"old\":{},\"new\":{\"excluded\":true}}","digest":"d061ee75155c175c80e11e2fc20a9914e146e6811bb596dc9459f90d5c0a2343"}, 
- {"serial":2,"at":1795735180199,"act":"attributes.change","by":"admin","address":"127.0.0.1","brand":"1","user_id":"mary-4711","user_salt":"EsBb5OWPjYk-AbOe3-YdAQ","user_digest":"cab87bf503fe062718b386ebb99b8a59910802f3254608739bdeef75589479e3","details":"{\"old\":{},\"new\":{\"excluded\":true}}","digest":"31459657f12d2b7b54698947034f3d97524d287187533bc82a66df84fe3daabe"}, 
- {"serial":3,"at":1795735180338,"act":"messages.find","by":"admin","address":"127.0.0.1","brand":"1","user_id":"mary-4711","user_salt":"NVXxc_ZkspNeoS8ECslwag","user_digest":"319c5a31c0c760321e137f2ae42080d47bf29012270ec21ffd5b9589902abb00","details":null,"digest":"5d402cf737381f069a34816570a5d288008b27020f8a82c854de88ab03040876"}, 
- {"serial":4,"at":1795735180368,"act":"messages.find","by":"admin","address":"127.0.0.1","brand":"1","user_id":"mary-4711","user_salt":"I1wLusrE4UREbigu-CPDFQ","user_digest":"b576222762d0a561561274a6886b97a8685ab917d77e67818ea491c849c069d9","details":null,"digest":"f01b3f2ee19ffc2f8eedb0125d3e3c206794090a31fd18945f433e83203fd4c7"}, 
- {"serial":5,"at":1795735180449,"act":"messages.find","by":"admin","address":"127.0.0.1","brand":"1","user_id":"mary-4711","user_salt":"9fbq7TwBO6UuC6d3wwAHZA","user_digest":"9528ae3ed6cd435216df6faa92ec6bc329558470ae5fed5e85a369c77a475ac2","details":null,"digest":"f7da6d5648835cd70baf423352778ce7dea59902ca70a4f7cb3a2cb07fb05dda"}]$json$);
+insert into audit overriding system value select * from json_populate_recordset(null::audit, $json$[{"serial":1,"at":1795736997130,"act":"attributes.change","by":"admin","address":"127.0.0.1","brand":"1","user_id":"john","user_salt":"Mz73QmvxeT3MRdwTRh6BNg","user_digest":"ad354733acc0413eac272d836d2a1ee8d52b74b5b8898ca4022b7ac718418cfa","details":"{\"old\":{},\"new\":{\"excluded\":true}}","digest":"c503e007be5d411337aa1b63096d4892e42e2c8efb49ed59a6f9b7712b78a455"}, 
+ {"serial":2,"at":1795736997381,"act":"attributes.change","by":"admin","address":"127.0.0.1","brand":"1","user_id":"mary-4711","user_salt":"gxFIe92hmxESc-ifr_QQNw","user_digest":"edf7236e81136cff743aeb6213d4b9d61b0402ce95162ef495dc0515bb4aca01","details":"{\"old\":{},\"new\":{\"excluded\":true}}","digest":"6a37aad918cb2f3ea47071d27ce8f91d35e5d782231db4016ad6dbf56ee6f26d"}, 
+ {"serial":3,"at":1795736997479,"act":"messages.find","by":"admin","address":"127.0.0.1","brand":"1","user_id":"mary-4711","user_salt":"wMp9YbE0Gqt0__Xo3mA8Eg","user_digest":"d27b88f1d3c3151192fc20c128ee599577a4b88cad2d0604706d6925943d82e0","details":null,"digest":"19fa61a6906bfe263106fe85fdee589cf78dd6b896e4b1be3ab0f390e762f0f9"}]$json$);
 delete from calls;
-insert into calls overriding system value select * from json_populate_recordset(null::calls, $json$[{"id":"01a21a28-538a-7000-9ce5-cd9bb5b07ee6","provider":"witness","at":1795735180169,"ms":0,"messages":3,"rule":"refused","answer":null,"error":"refused: [\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]"}, 
- {"id":"01a21a28-544f-7003-a267-52f4482ef91d","provider":"witness","at":1795735180367,"ms":0,"messages":3,"rule":"refused","answer":null,"error":"refused: [\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]"}, 
- {"id":"01a21a28-556b-7001-89e3-b0477690b60e","provider":"witness","at":1795735180651,"ms":0,"messages":1,"rule":"busy","answer":null,"error":"later"}]$json$);
+insert into calls overriding system value select * from json_populate_recordset(null::calls, $json$[{"id":"01a21a44-0d4c-7003-afce-1436f84ba4f0","provider":"witness","at":1795736997196,"ms":0,"messages":3,"rule":"refused","answer":null,"error":"refused: [\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]"}, 
+ {"id":"01a21a44-0e1b-7003-a0ce-3bb9d430ed3e","provider":"witness","at":1795736997403,"ms":0,"messages":3,"rule":"refused","answer":null,"error":"refused: [\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]"}, 
+ {"id":"01a21a44-0f01-7001-85cc-5ce9870a59a0","provider":"witness","at":1795736997633,"ms":0,"messages":1,"rule":"busy","answer":null,"error":"later"}]$json$);
 delete from crm_users;
-insert into crm_users overriding system value select * from json_populate_recordset(null::crm_users, $json$[{"brand":"1","user_id":"john","blocked_at":null,"blocked":null,"excluded_at":1795735180087,"excluded":1,"active_at":null,"active":null,"consent_email_at":null,"consent_email":null,"consent_sms_at":null,"consent_sms":null,"consent_telephone_at":null,"consent_telephone":null,"consent_post_mail_at":null,"consent_post_mail":null,"consent_site_notification_at":null,"consent_site_notification":null,"consent_push_notification_at":null,"consent_push_notification":null}, 
- {"brand":"1","user_id":"mary-4711","blocked_at":null,"blocked":null,"excluded_at":1795735180198,"excluded":1,"active_at":null,"active":null,"consent_email_at":null,"consent_email":null,"consent_sms_at":null,"consent_sms":null,"consent_telephone_at":null,"consent_telephone":null,"consent_post_mail_at":null,"consent_post_mail":null,"consent_site_notification_at":null,"consent_site_notification":null,"consent_push_notification_at":null,"consent_push_notification":null}]$json$);
+insert into crm_users overriding system value select * from json_populate_recordset(null::crm_users, $json$[{"brand":"1","user_id":"john","blocked_at":null,"blocked":null,"excluded_at":1795736997123,"excluded":1,"active_at":null,"active":null,"consent_email_at":null,"consent_email":null,"consent_sms_at":null,"consent_sms":null,"consent_telephone_at":null,"consent_telephone":null,"consent_post_mail_at":null,"consent_post_mail":null,"consent_site_notification_at":null,"consent_site_notification":null,"consent_push_notification_at":null,"consent_push_notification":null}, 
+ {"brand":"1","user_id":"mary-4711","blocked_at":null,"blocked":null,"excluded_at":1795736997380,"excluded":1,"active_at":null,"active":null,"consent_email_at":null,"consent_email":null,"consent_sms_at":null,"consent_sms":null,"consent_telephone_at":null,"consent_telephone":null,"consent_post_mail_at":null,"consent_post_mail":null,"consent_site_notification_at":null,"consent_site_notification":null,"consent_push_notification_at":null,"consent_push_notification":null}]$json$);
 delete from devices;
 insert into devices overriding system value select * from json_populate_recordset(null::devices, $json$[{"brand":"1","device":"1LJ6RJAY1OaRAdAyqdzKV4vRBZLWSC_4zEVVq14FV8M","link_at":"2026-01-01T10:00:00","user_id":"john","token":"token-of-john","kind":"fcm_token","app":"","environment":"","channel":"android","origin":"x","unproven":0}, 
  {"brand":"1","device":"5JVk0TAJ_Xxlqgp-ZYT2ekkeGNB7kzcRJUZaj1jq_9Q","link_at":"2026-01-01T10:00:00","user_id":"mary-4711","token":"token-of-mary","kind":"fcm_token","app":"","environment":"","channel":"android","origin":"x","unproven":0}]$json$);
 delete from failed;
-insert into failed overriding system value select * from json_populate_recordset(null::failed, $json$[{"seq":2,"lane":"1/push","key":"[\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]","activity":"7","action":"9","user_id":"john","reason":"rejected","error":"refused: [\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]","rule":"refused","answer":null,"status":null,"call":"01a21a28-538a-7000-9ce5-cd9bb5b07ee6","attempts":1,"at":1795735180183,"state":0,"replays":0,"decision":null,"decided_by":null,"decided_at":null}, 
- {"seq":5,"lane":"1/push","key":"[\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]","activity":"7","action":"9","user_id":"mary-4711","reason":"rejected","error":"refused: [\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]","rule":"refused","answer":null,"status":null,"call":"01a21a28-544f-7003-a267-52f4482ef91d","attempts":1,"at":1795735180369,"state":0,"replays":0,"decision":null,"decided_by":null,"decided_at":null}]$json$);
+insert into failed overriding system value select * from json_populate_recordset(null::failed, $json$[{"seq":2,"lane":"1/push","key":"[\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]","activity":"7","action":"9","user_id":"john","reason":"rejected","error":"refused: [\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]","rule":"refused","answer":null,"status":null,"call":"01a21a44-0d4c-7003-afce-1436f84ba4f0","attempts":1,"at":1795736997197,"state":0,"replays":0,"decision":null,"decided_by":null,"decided_at":null}, 
+ {"seq":5,"lane":"1/push","key":"[\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]","activity":"7","action":"9","user_id":"mary-4711","reason":"rejected","error":"refused: [\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]","rule":"refused","answer":null,"status":null,"call":"01a21a44-0e1b-7003-a0ce-3bb9d430ed3e","attempts":1,"at":1795736997404,"state":0,"replays":0,"decision":null,"decided_by":null,"decided_at":null}]$json$);
 delete from failed_counts;
-insert into failed_counts overriding system value select * from json_populate_recordset(null::failed_counts, $json$[{"scope":"1/push","name":"0 rejected 7 9","writer":0,"n":1}, 
- {"scope":"1/push","name":"0 rejected 7 9","writer":15324,"n":1}]$json$);
+insert into failed_counts overriding system value select * from json_populate_recordset(null::failed_counts, $json$[{"scope":"1/push","name":"0 rejected 7 9","writer":0,"n":2}]$json$);
 delete from identifiers;
 insert into identifiers overriding system value select * from json_populate_recordset(null::identifiers, $json$[{"seq":1,"lane":"1/push","ref":"ref of 34 [\"push\",","replayed_at":null}, 
  {"seq":4,"lane":"1/push","ref":"ref of 39 [\"push\",","replayed_at":null}]$json$);
 delete from items;
-insert into items overriding system value select * from json_populate_recordset(null::items, $json$[{"seq":1,"lane":"1/push","key":"[\"push\",\"1\",\"john\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":1,\"brand_id\":1,\"user_id\":\"john\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"Hello John 1\",\"body\":\"There\"}","enqueued_at":1795735179967,"token":82594127904785,"traceparent":null,"user_id":"john","expires_at":null,"transactional":null}, 
- {"seq":2,"lane":"1/push","key":"[\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":2,\"brand_id\":1,\"user_id\":\"john\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"Hello John 2\",\"body\":\"There\"}","enqueued_at":1795735179967,"token":82594127904786,"traceparent":null,"user_id":"john","expires_at":null,"transactional":null}, 
- {"seq":3,"lane":"1/push","key":"[\"push\",\"3\",\"john\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":3,\"brand_id\":1,\"user_id\":\"john\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"Hello John 3\",\"body\":\"There\"}","enqueued_at":1795735179967,"token":82594127904787,"traceparent":null,"user_id":"john","expires_at":null,"transactional":null}, 
- {"seq":4,"lane":"1/push","key":"[\"push\",\"1\",\"mary-4711\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":1,\"brand_id\":1,\"user_id\":\"mary-4711\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"TEXT-OF-MARY 1\",\"body\":\"There\"}","enqueued_at":1795735180163,"token":82594127904788,"traceparent":null,"user_id":"mary-4711","expires_at":null,"transactional":null}, 
- {"seq":5,"lane":"1/push","key":"[\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":2,\"brand_id\":1,\"user_id\":\"mary-4711\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"TEXT-OF-MARY 2\",\"body\":\"There\"}","enqueued_at":1795735180163,"token":82594127904789,"traceparent":null,"user_id":"mary-4711","expires_at":null,"transactional":null}, 
- {"seq":6,"lane":"1/push","key":"[\"push\",\"3\",\"mary-4711\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":3,\"brand_id\":1,\"user_id\":\"mary-4711\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"TEXT-OF-MARY 3\",\"body\":\"There\"}","enqueued_at":1795735180163,"token":82594127904790,"traceparent":null,"user_id":"mary-4711","expires_at":null,"transactional":null}]$json$);
+insert into items overriding system value select * from json_populate_recordset(null::items, $json$[{"seq":1,"lane":"1/push","key":"[\"push\",\"1\",\"john\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":1,\"brand_id\":1,\"user_id\":\"john\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"Hello John 1\",\"body\":\"There\"}","enqueued_at":1795736996996,"token":72855842557458,"traceparent":null,"user_id":"john","expires_at":null,"transactional":null}, 
+ {"seq":2,"lane":"1/push","key":"[\"push\",\"2\",\"john\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":2,\"brand_id\":1,\"user_id\":\"john\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"Hello John 2\",\"body\":\"There\"}","enqueued_at":1795736996996,"token":72855842557459,"traceparent":null,"user_id":"john","expires_at":null,"transactional":null}, 
+ {"seq":3,"lane":"1/push","key":"[\"push\",\"3\",\"john\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":3,\"brand_id\":1,\"user_id\":\"john\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"Hello John 3\",\"body\":\"There\"}","enqueued_at":1795736996996,"token":72855842557460,"traceparent":null,"user_id":"john","expires_at":null,"transactional":null}, 
+ {"seq":4,"lane":"1/push","key":"[\"push\",\"1\",\"mary-4711\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":1,\"brand_id\":1,\"user_id\":\"mary-4711\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"TEXT-OF-MARY 1\",\"body\":\"There\"}","enqueued_at":1795736997196,"token":72855842557461,"traceparent":null,"user_id":"mary-4711","expires_at":null,"transactional":null}, 
+ {"seq":5,"lane":"1/push","key":"[\"push\",\"2\",\"mary-4711\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":2,\"brand_id\":1,\"user_id\":\"mary-4711\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"TEXT-OF-MARY 2\",\"body\":\"There\"}","enqueued_at":1795736997196,"token":72855842557462,"traceparent":null,"user_id":"mary-4711","expires_at":null,"transactional":null}, 
+ {"seq":6,"lane":"1/push","key":"[\"push\",\"3\",\"mary-4711\",\"7\",\"9\",\"hash\"]","text":"{\"activity\":{\"id\":3,\"brand_id\":1,\"user_id\":\"mary-4711\",\"activity_id\":7,\"action_group_id\":8,\"trigger_hash\":\"hash\",\"action_id\":9},\"title\":\"TEXT-OF-MARY 3\",\"body\":\"There\"}","enqueued_at":1795736997196,"token":72855842557463,"traceparent":null,"user_id":"mary-4711","expires_at":null,"transactional":null}]$json$);
 delete from lane_counts;
-insert into lane_counts overriding system value select * from json_populate_recordset(null::lane_counts, $json$[{"scope":"1/push","name":"waiting","writer":15324,"n":2}, 
- {"scope":"1/push","name":"failed","writer":15324,"n":2}, 
- {"scope":"1/push","name":"successful","writer":15324,"n":2}]$json$);
+insert into lane_counts overriding system value select * from json_populate_recordset(null::lane_counts, $json$[{"scope":"1/push","name":"waiting","writer":5239,"n":2}, 
+ {"scope":"1/push","name":"failed","writer":5239,"n":2}, 
+ {"scope":"1/push","name":"successful","writer":5239,"n":2}]$json$);
 delete from outcome_counts;
 insert into outcome_counts overriding system value select * from json_populate_recordset(null::outcome_counts, $json$[{"lane":"1/push","day":20783,"activity":"7","action":"9","action_group":"8","successful":2,"failed":2}]$json$);
 delete from settled;
-insert into settled overriding system value select * from json_populate_recordset(null::settled, $json$[{"lane":"1/push","first":1,"last":1,"state":1,"at":1795735180183,"detail":"{\"attempt\":1,\"rule\":\"accepted\",\"call\":\"01a21a28-538a-7000-9ce5-cd9bb5b07ee6\"}"}, 
- {"lane":"1/push","first":2,"last":2,"state":2,"at":1795735180183,"detail":"{\"attempt\":1,\"rule\":\"refused\",\"call\":\"01a21a28-538a-7000-9ce5-cd9bb5b07ee6\",\"reason\":\"rejected\",\"error\":\"refused: [\\\"push\\\",\\\"2\\\",\\\"john\\\",\\\"7\\\",\\\"9\\\",\\\"hash\\\"]\"}"}, 
- {"lane":"1/push","first":4,"last":4,"state":1,"at":1795735180369,"detail":"{\"attempt\":1,\"rule\":\"accepted\",\"call\":\"01a21a28-544f-7003-a267-52f4482ef91d\"}"}, 
- {"lane":"1/push","first":5,"last":5,"state":2,"at":1795735180369,"detail":"{\"attempt\":1,\"rule\":\"refused\",\"call\":\"01a21a28-544f-7003-a267-52f4482ef91d\",\"reason\":\"rejected\",\"error\":\"refused: [\\\"push\\\",\\\"2\\\",\\\"mary-4711\\\",\\\"7\\\",\\\"9\\\",\\\"hash\\\"]\"}"}]$json$);
+insert into settled overriding system value select * from json_populate_recordset(null::settled, $json$[{"lane":"1/push","first":1,"last":1,"state":1,"at":1795736997197,"detail":"{\"attempt\":1,\"rule\":\"accepted\",\"call\":\"01a21a44-0d4c-7003-afce-1436f84ba4f0\"}"}, 
+ {"lane":"1/push","first":2,"last":2,"state":2,"at":1795736997197,"detail":"{\"attempt\":1,\"rule\":\"refused\",\"call\":\"01a21a44-0d4c-7003-afce-1436f84ba4f0\",\"reason\":\"rejected\",\"error\":\"refused: [\\\"push\\\",\\\"2\\\",\\\"john\\\",\\\"7\\\",\\\"9\\\",\\\"hash\\\"]\"}"}, 
+ {"lane":"1/push","first":4,"last":4,"state":1,"at":1795736997404,"detail":"{\"attempt\":1,\"rule\":\"accepted\",\"call\":\"01a21a44-0e1b-7003-a0ce-3bb9d430ed3e\"}"}, 
+ {"lane":"1/push","first":5,"last":5,"state":2,"at":1795736997404,"detail":"{\"attempt\":1,\"rule\":\"refused\",\"call\":\"01a21a44-0e1b-7003-a0ce-3bb9d430ed3e\",\"reason\":\"rejected\",\"error\":\"refused: [\\\"push\\\",\\\"2\\\",\\\"mary-4711\\\",\\\"7\\\",\\\"9\\\",\\\"hash\\\"]\"}"}]$json$);
 delete from waiting;
 insert into waiting overriding system value select * from json_populate_recordset(null::waiting, $json$[{"lane":"1/push","due_at":0,"seq":3,"attempt":0}, 
  {"lane":"1/push","due_at":0,"seq":6,"attempt":0}]$json$);
