@@ -6,6 +6,8 @@ import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
 import { phraseLanes } from '../../src/tools/cli/lanes/show-lanes.ts'
 import { phraseLate } from '../../src/tools/cli/permission.ts'
+import { phraseShadow } from '../../src/tools/cli/shadow.ts'
+import { createTally } from '../../src/tools/shadow/tally.ts'
 import { fencedSnippets, pages, read, type Snippet } from './blocks.ts'
 
 /** The test of each language. */
@@ -36,6 +38,8 @@ const plainBlocks: Readonly<Record<string, string>> = {
   '✗ batch.status': 'below',
   'Message     activity.id': 'test/cli/explain.test.ts',
   'Checked 2 messages': 'below',
+  'Compared ': 'below',
+  '*/5 * * * *': 'test/cli/canary.test.ts',
   'AT  ': 'test/cli/audit.test.ts',
 }
 
@@ -112,4 +116,32 @@ test('the messages in docs/people.md are shown as bellwire permission check show
   const longest = Date.parse(late.sent_at) - Date.parse(late.excluded_at)
   const answer = { users: 1, messages: 2, certain: 1, unclear: 0, longest_ms: longest, found: [late] }
   assert.equal(`${phraseLate(answer as never)}\n`, plain('Checked'))
+})
+
+test('the report in docs/from-own-api.md is shown as bellwire shadow shows it', () => {
+  const tally = createTally()
+  tally.add('batch.id', {
+    at: Date.parse('2026-01-31T10:00:00.123Z'),
+    endpoint: 'push/batch',
+    id: '1795733017884082',
+    operator: '{"id":"1795733017884082","push_id":"p-17"}',
+    bellwire: '{"id":1795733017884082,"push_id":"01a20bb0-3f42-7001-afd5-98403f9aeb65"}',
+  })
+  tally.add('blocked.batch', {
+    at: Date.parse('2026-01-31T10:02:00Z'),
+    endpoint: 'push/batch',
+    id: '1795733017884099',
+    operator: '{"id":"1795733017884099","push_id":"p-34"}',
+    bellwire: '{"id":1795733017884099,"error":"not sent: the user is blocked","reason":"suppressed"}',
+  })
+  tally.leaveOut('the operator did not answer', 'connect ECONNREFUSED 127.0.0.1:8080')
+  const { differences, left_out } = tally.report()
+  const counts = [1_918_112, 228]
+  const report = {
+    requests: 41_207,
+    messages: 1_918_340,
+    differences: differences.map((each, i) => ({ ...each, count: counts[i] as number })),
+    left_out: left_out.map((each) => ({ ...each, count: 12 })),
+  }
+  assert.equal(`${phraseShadow(report)}\n`, plain('Compared'))
 })

@@ -85,7 +85,7 @@ async function shadow(options: Options): Promise<number> {
   else console.log(introduced)
   await stopped
   const report = await started.stop()
-  print(options, report, phrase)
+  print(options, report, phraseShadow)
   return report.requests > 0 && report.differences.length === 0 ? exit.ok : exit.failed
 }
 
@@ -142,7 +142,7 @@ const introduction = (url: string, operator: string, devicesUnknown: boolean): s
       : []),
   ].join('\n')
 
-function phrase({ requests, messages, differences, left_out: leftOut }: ShadowReport): string {
+export function phraseShadow({ requests, messages, differences, left_out: leftOut }: ShadowReport): string {
   const found = differences.length === 0 ? 'No differences' : phraseCount(differences.length, 'difference')
   return [
     `Compared ${phraseCount(requests, 'request')} with ${phraseCount(messages, 'message')}. ${found}.`,
