@@ -42,6 +42,9 @@ export function createRouteCaller(app: FastifyInstance): (person: Person) => Cal
   return (person) => {
     const view = JSON.stringify([person.scopes.toSorted(), person.brands])
     return (async (name: string, ...[request = {}]: [request?: AnyRequest]) => {
+      // Without its last parameter, the path may be that of another route.
+      if (Object.values(request.params ?? {}).includes(''))
+        throw new HttpError(404, 'the address of the page is not complete')
       const { method, path, headers, body } = writeRequest(name, request)
       const send = async (): Promise<unknown> => {
         const { statusCode, body: text } = await app.inject({
