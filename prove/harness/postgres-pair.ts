@@ -1,4 +1,4 @@
-// Two PostgreSQL servers: a primary and its synchronous standby. They have no manager: the proof promotes the standby.
+// Two PostgreSQL servers: a primary and its standby. They have no manager: the proof promotes the standby.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ export interface PostgresPair {
   readonly url: string
   /** Kills the primary (SIGKILL) and promotes the standby. Resolves when it accepts writes. */
   killPrimary(): Promise<void>
-  /** The killed server comes back as the standby, as a copy of the primary. Resolves when commits wait for it. */
+  /** The killed server comes back as the standby, as a copy of the primary. Resolves when it streams, and commits wait for it. */
   rejoin(): Promise<void>
   stop(): void
 }
@@ -34,7 +34,8 @@ const settings = {
   hot_standby: 'on',
 }
 
-export async function startPostgresPair(signal: AbortSignal): Promise<PostgresPair> {
+/** @param synchronous commits wait for the standby */
+export async function startPostgresPair(synchronous: boolean, signal: AbortSignal): Promise<PostgresPair> {
   const folder = mkdtempSync(join(tmpdir(), 'bellwire-pair-'))
   const user = unprivilegedUser()
   if (user) chownSync(folder, user.uid, user.gid)
@@ -80,6 +81,7 @@ export async function startPostgresPair(signal: AbortSignal): Promise<PostgresPa
       )
       if (found?.n !== '1') throw new Error('the standby does not stream')
     }, signal)
+    if (!synchronous) return
     await demandStandby('*')
     await retryUntil(async () => {
       const [found] = await query<{ n: string }>(

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { clearTextHost } from '../../src/base/runtime/address.ts'
+import { on } from '../../src/base/runtime/events.ts'
 import { inspectStore } from '../../src/base/store/inspect-store.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { configOf, placeOf } from '../../src/base/store/postgres-address.ts'
@@ -38,6 +39,10 @@ test('a store is opened on the server that answers; if none does, the error name
   t.after(() => database.close())
   await database.commit([op(addUsers, [user('1', '1001')])])
   assert.equal((await users(database)).length, 1)
+  const durable: boolean[] = []
+  t.after(on('store.commit', (commit) => void durable.push(commit.durable)))
+  await database.commit([op(addUsers, [user('1', '1002')])], { durable: false })
+  assert.ok(durable.length > 0 && durable.every(Boolean), 'the claim of a message survives a failover')
   assert.match((await inspectStore(url))[0]?.description ?? '', /answers/)
   await assert.rejects(
     openDatabase(one.replace(host, '127.0.0.1:1,127.0.0.1:2'), { migrations }),
