@@ -117,6 +117,30 @@ export async function vacuumPostgres(url: string): Promise<void> {
   })
 }
 
+/** The segments of the write-ahead log of the server. */
+export const logOfPostgres = (url: string): Promise<readonly string[]> => withClient(url, segmentsOf)
+
+/** Writes as much log as there are segments. The server keeps a segment under a later name, and overwrites it only then. */
+export async function overwriteLogOfPostgres(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    await client.query('select pg_switch_wal()')
+    await client.query('checkpoint')
+    const { length } = await segmentsOf(client)
+    for (let i = 0; i <= length; i++)
+      await client.query(
+        `select pg_logical_emit_message(false, 'overwrite', repeat('x', (pg_size_bytes(current_setting('wal_segment_size')))::int))`,
+      )
+    await client.query('checkpoint')
+  })
+}
+
+async function segmentsOf(client: pg.Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ path: string }>(
+    `select current_setting('data_directory') || '/pg_wal/' || name as path from pg_ls_waldir()`,
+  )
+  return rows.map(({ path }) => path)
+}
+
 async function withClient<Result>(url: string, use: (client: pg.Client) => Promise<Result>): Promise<Result> {
   const client = new pg.Client(configOf(url))
   await client.connect()
