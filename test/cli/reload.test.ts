@@ -9,7 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test from 'node:test'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op, statement } from '../../src/base/store/statement.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
+import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { element, get, post } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, freePorts, run, start } from './bellwire.ts'
@@ -167,7 +170,7 @@ ${more}`,
   await writeFile(join(folder, 'ca.pem'), 'no certificate')
   const refused = await post(`${admin}/admin/reload`, {}, office)
   assert.deepEqual(
-    [refused.status, /platform\.lanes\[0\]\.to\.ca: .*no PEM certificate/.test(refused.body.error)],
+    [refused.status, /platform\.lanes\[[01]\]\.to\.ca: .*no PEM certificate/.test(refused.body.error)],
     [409, true],
   )
   await delivered(5, 'messages after a refused reload')
@@ -178,4 +181,65 @@ ${more}`,
   assert.equal(sent.length, enqueued, 'each message was sent once')
   platform.child.kill('SIGTERM')
   assert.equal((await platform.ended).code, 0)
+})
+
+const insertNames = statement({
+  name: 'test_insert_key',
+  columns: { name: 'text' },
+  text: (rows) => `
+    insert into access_keys (name, digest, scopes, added_by, added_at)
+    select r.name, '${'0'.repeat(64)}', '[]', 'another process', 0 from ${rows} r`,
+})
+const deleteNames = statement({
+  name: 'test_delete_key',
+  columns: { name: 'text' },
+  text: (rows) => `delete from access_keys where name in (select r.name from ${rows} r)`,
+})
+const skip = await withoutPostgres()
+
+test('if the new side cannot start, the old one starts again, and requests that arrived meanwhile are answered', {
+  skip,
+}, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'bellwire.yaml')
+  const store = await freshSchema()
+  const written = (more = '', named = '') =>
+    configuration([good], more)
+      .replace('sqlite:operator.db', `"${store}"`)
+      .replace('scopes: [reload, audit]}', `scopes: [reload, audit]}${named}`)
+  await writeFile(file, written())
+  const operator = start(t, ['operator', '-c', file], freePorts)
+  const { url, admin } = await addressesOf(operator)
+  const database = await openDatabase(store, { migrations: [] })
+  t.after(() => database.close())
+  const reload = () => post(`${admin}/admin/reload`, {}, office)
+  const send = async () => (await post(`${url}/channels/push/single`, element(), good)).status
+  const support = { name: 'support', key: 'the-key-of-the-support' }
+  await writeFile(file, written('  keep: 91d', `, {name: ${support.name}, key: ${support.key}, scopes: [audit]}`))
+
+  // Another process has added a key with this name, and the notification was lost: the start finds it, the check of the reload does not.
+  await until(
+    async () => {
+      await database.commit([op(insertNames, [[support.name]])])
+      if ((await reload()).status === 200) return true
+      // This process has read its store just between.
+      await database.commit([op(deleteNames, [[support.name]])])
+      return false
+    },
+    { awaited: 'a reload that begins to replace the side' },
+  )
+  assert.equal(await send(), 200, 'a request that waited')
+  await operator.line(
+    /"server\.reload_refused".*operator\.admin_keys\[1\]\.name: the store of the operator has a key with the name/,
+  )
+  const { body } = await get(`${admin}/admin/settings`, office)
+  assert.match(body.reload.error, /the store of the operator has a key/)
+  assert.equal(body.settings.find(({ setting }: { setting: string }) => setting === 'operator.keep').value, '90d')
+  assert.equal((await get(`${admin}/admin/keys`, support.key)).status, 401, 'the new configuration is not applied')
+
+  await database.commit([op(deleteNames, [[support.name]]), database.wake('access_keys')])
+  await until(async () => (await reload()).status === 200, { awaited: 'the reload is accepted' })
+  await until(async () => (await get(`${admin}/admin/keys`, support.key)).status === 200, { awaited: 'the new side' })
+  assert.equal(await send(), 200)
 })
