@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { stringify } from 'yaml'
 import { metrics } from '../../src/base/runtime/metrics.ts'
+import { writeMetrics } from '../../src/tools/cli/doctor/canary.ts'
 import { temporary } from '../support/sides.ts'
 import { deploy, promtool, rules, withoutPromtool } from './promtool.ts'
 
@@ -31,7 +32,7 @@ test('each query of the dashboard is PromQL', { skip: await withoutPromtool() },
   await promtool('check', 'rules', file)
 })
 
-test('the metrics and labels of the dashboard and of the alert rules are those of /metrics', () => {
+test('the metrics and labels of the dashboard and of the alert rules are those of /metrics and of the canary', async (t) => {
   const labelsOf = new Map<string, readonly string[]>()
   for (const metric of metrics().registry.getMetricsAsArray() as unknown as {
     name: string
@@ -43,6 +44,11 @@ test('the metrics and labels of the dashboard and of the alert rules are those o
     if (metric.type === 'histogram')
       for (const part of ['bucket', 'sum', 'count']) labelsOf.set(`${metric.name}_${part}`, [...labels, 'le'])
   }
+  const file = join(await temporary(t), 'canary.prom')
+  const canary = { ok: true, through: 'operator', activity_id: '1', brand: '1', channel: 'push', seconds: 1 } as const
+  await writeMetrics(file, canary)
+  for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^(bellwire_\w+)\{brand="1",channel="push"\}/gm))
+    labelsOf.set(name, ['brand', 'channel'])
   /** Prometheus adds these to each series. */
   const ofTarget = ['job', 'instance']
   for (const { title, expr, legendFormat = '' } of [
