@@ -5,6 +5,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFeed } from '../harness/feed.ts'
 import { admin, enqueue, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
+import { startPatroniPair } from '../harness/patroni-pair.ts'
 import { startPostgresPair } from '../harness/postgres-pair.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { ndjson, records } from '../harness/records.ts'
@@ -18,7 +19,7 @@ const mostInFlight = 4 * lane.concurrency * lane.max
 export const failover: Proof = {
   name: 'failover',
   claims:
-    'the primary of two PostgreSQL servers is killed under load ten times. With synchronous replication no accepted record is lost, and each second delivery is counted as uncertain. With asynchronous replication (full size) a lost record is delivered when it is enqueued again',
+    'the primary of two PostgreSQL servers is killed under load ten times. With synchronous replication, in full size managed by Patroni, no accepted record is lost, and each second delivery is counted as uncertain. With asynchronous replication (full size) a lost record is delivered when it is enqueued again',
   needs: ['postgres'],
   boundSeconds: { small: 240, full: 3_600 },
   async run(options, signal) {
@@ -40,7 +41,7 @@ async function prove(
 ): Promise<Figures> {
   const kills = small ? 2 : 10
   const between = small ? 500 : 5_000
-  const pair = await startPostgresPair(synchronous, signal)
+  const pair = await (synchronous && !small ? startPatroniPair(signal) : startPostgresPair(synchronous, signal))
   try {
     const setup = await createSetup({
       folder,
@@ -51,10 +52,13 @@ async function prove(
     await Promise.all([setup.operator().ready, setup.platform().ready])
     const feed = createFeed(setup.platformUrl, small ? 20 : 100)
     feed.start()
+    const promotions: number[] = []
     const pauses: number[] = []
     for (let kill = 1; kill <= kills; kill++) {
       await feed.upTo(feed.accepted() + between)
+      const killed = performance.now()
       await pair.killPrimary()
+      promotions.push(Math.round(performance.now() - killed))
       const promoted = performance.now()
       const size = witnessSize(folder)
       await feed.upTo(feed.accepted() + 1)
@@ -84,6 +88,7 @@ async function prove(
       second_deliveries: secondCalls,
       uncertain,
       bound: kills * mostInFlight,
+      longest_promotion_ms: Math.max(...promotions),
       longest_pause_ms: Math.max(...pauses),
     }
   } finally {
