@@ -11,6 +11,7 @@ import { op, statement } from '../../base/store/statement.ts'
 export const storedLaneMigrations: readonly Migration[] = [
   {
     name: 'stored_lanes/1',
+    readableFrom: '0.1.0',
     statements: ({ key }) => [
       `create table stored_lanes (
          lane ${key} primary key, settings text not null, changed_by text not null, changed_at bigint not null)`,
