@@ -106,7 +106,11 @@ export async function openStoredLanes<Options>(
 ): Promise<{ readonly stored: StoredLanes; readonly lanes: readonly Options[]; stop(): Promise<void> }> {
   const list = () => database.read(op(listLanes, [[]]))
   const read = (rows: readonly StoredLane[]) => reader.read(rows.map(({ settings }) => settings))
-  let applied = await list()
+  // A store that is away now is read by the loop.
+  let applied = await list().catch((error: unknown) => {
+    if ((error as { readonly code?: unknown }).code === 'unavailable') return []
+    throw error
+  })
   const lanes = (await read(applied)).map(({ options }) => options)
   const loop = createLoop({
     name: 'lanes of the store',
