@@ -1,6 +1,7 @@
 // The queue of copies for Bellwire, bounded in number and bytes. A copy that finds no room is left out: nothing waits for it.
 
 import { requestOnce } from '../../base/http-client/dispatcher.ts'
+import { clock } from '../../base/runtime/clock.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { reconciliation, sendEndpoints } from '../../contract/endpoints.ts'
 import type { Answer } from '../checker/exchange.ts'
@@ -90,7 +91,7 @@ async function send(
     method: 'POST',
     headers,
     body,
-    signal: AbortSignal.timeout(withinMs),
+    signal: clock.timeout(withinMs),
   })
   const answered = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
   return {
