@@ -44,6 +44,8 @@ const notRun: Readonly<Record<string, string>> = {
   'npm install bellwire': 'installs from the registry; test/package.test.ts installs the package',
   'npm install @opentelemetry': 'installs from the registry; test/cli/traces.test.ts has a collector',
   'npm run bench': 'takes minutes',
+  'bash node_modules/bellwire/deploy/container/build.sh': 'takes minutes, and needs mmdebstrap, umoci and skopeo',
+  'umoci unpack': 'needs the image',
   'BELLWIRE_MOVE_TO=': 'needs a PostgreSQL database; test/cli/move.test.ts moves sides',
   'bellwire platform move-brand': 'needs two PostgreSQL databases; test/platform/stores moves brands',
 }

@@ -130,6 +130,8 @@ const sources = [
 ]
 const broker = '"amqp://ann:canary-broker-password@127.0.0.1:1"'
 const stream = 'kafka: ["127.0.0.1:1"], username: ann, password: canary-stream-password'
+const streamWithToken =
+  'kafka: ["127.0.0.1:1"], mechanism: OAUTHBEARER, oauth2: "http://127.0.0.1:1", client_id: ann, client_secret: canary-stream-secret'
 const published = [
   `
   publish:
@@ -194,7 +196,7 @@ function withAddressSettings(yaml: string, auth: string): string {
 test('the configurations of this test have every secret setting', async (t) => {
   const folder = await temporary(t)
   const set = new Set<string>()
-  for (const auth of auths) {
+  for (const [i, auth] of auths.entries()) {
     const file = join(folder, 'bellwire.yaml')
     const address = 'http://127.0.0.1:1'
     const services = [pagerOf(address, auth), fcm, apns, webPush]
@@ -210,7 +212,8 @@ test('the configurations of this test have every secret setting', async (t) => {
       ),
       `${yamlOf(address, auth)}\n  store: ${storeOf('operator')}\n${platformOf(address)}${alertsOfPlatform}${storesOfPlatform}`,
     ]) {
-      await writeFile(file, withAddressSettings(yaml + consumed, auth))
+      const all = (yaml + consumed).replaceAll(stream, i % 2 === 0 ? stream : streamWithToken)
+      await writeFile(file, withAddressSettings(all, auth))
       for (const path of secretsIn(table, await loadConfig(file, {}), '')) set.add(path)
     }
   }

@@ -8,6 +8,7 @@ const hooks = createRequire(import.meta.url)('node:async_hooks') as typeof impor
 const { createHook } = hooks
 hooks.createHook = (callbacks) => {
   const hook = createHook(callbacks)
-  const isOfTestRunner = new Error().stack?.includes('node:internal/test_runner/') ?? false
+  // The line after the message and this function is that of the caller.
+  const isOfTestRunner = new Error().stack?.split('\n')[2]?.includes('node:internal/test_runner/') ?? false
   return isOfTestRunner ? Object.assign(hook, { enable: () => hook }) : hook
 }
