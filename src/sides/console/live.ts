@@ -39,6 +39,8 @@ export function createLivePages(): LivePages {
         throw new HttpError(503, 'too many live pages are open: close some, or pause them', 5)
       response.setHeader('content-type', 'text/event-stream; charset=utf-8')
       response.writeHead(200, { ...headers, 'x-accel-buffering': 'no' })
+      // The viewer is connected before the first part is composed.
+      response.flushHeaders()
       const viewer: Viewer = { response, compose, shown: '', composing: false, lastAt: clock.monotonic() }
       viewers.add(viewer)
       response.once('close', () => {
@@ -74,7 +76,7 @@ async function show(viewer: Viewer): Promise<void> {
     viewer.lastAt = now
   } catch (error) {
     // The page itself shows an error that lasts. A store that is away for a moment ends no connection.
-    if (error instanceof HttpError && error.status >= 500) return
+    if (!(error instanceof HttpError) || error.status >= 500) return
     response.end('event: ended\ndata: \n\n')
   } finally {
     viewer.composing = false
