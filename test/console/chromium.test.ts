@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import test, { after, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Browser, type BrowserContextOptions, chromium as engine, type Page } from 'playwright-core'
 import { freePort } from '../support/free-port.ts'
 import { oidcClient, startOidcProvider } from '../support/oidc-provider.ts'
@@ -124,6 +125,12 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   const { platform } = await sidesAtWork(t)
   const proxy = await tcpProxy(t, Number(new URL(platform).port))
   const page = await open(t, `http://127.0.0.1:${proxy.port}`, { colorScheme: 'dark', timezoneId: 'Asia/Tokyo' })
+  // The network is slow: the extension for live parts comes after the end of the document.
+  await page.route('**/hx-sse.js*', async (route) => {
+    await sleep(300)
+    await route.continue()
+  })
+  await page.reload()
   await page.click('#table-hour summary')
   await post(`${platform}/admin/lanes/pause`, { lane: '1/push', reason: 'seen at once' }, anna.key)
   await page.waitForSelector('text=seen at once')

@@ -26,6 +26,8 @@ const htmxConfig = JSON.stringify({
 /** A whole document. The title names no person. */
 export function documentOf({ title, side, base, versions, refreshTo }: Frame, body: Html): Html {
   const file = (name: FileName): string => `${base}/files/${name}?v=${versions[name]}`
+  // Without defer, htmx waits for the end of the document, and so for its extension: a live part was never connected if the extension
+  // came late.
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -38,8 +40,8 @@ export function documentOf({ title, side, base, versions, refreshTo }: Frame, bo
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${file('uplot.css')}">
 <link rel="stylesheet" href="${file('console.css')}">
-<script src="${file('htmx.js')}" defer></script>
-<script src="${file('hx-sse.js')}" defer></script>
+<script src="${file('htmx.js')}"></script>
+<script src="${file('hx-sse.js')}"></script>
 <script src="${file('uplot.js')}" defer></script>
 <script src="${file('console.js')}" defer></script>
 </head>
