@@ -55,6 +55,10 @@ test('a lane of the store is served, changed and removed by calls; the configura
     [{ ...settings, spam: 1 }, /^store {2}platform\.lanes\[1\]\.spam: unknown setting/],
     [{ ...settings, max: 0 }, /^store {2}platform\.lanes\[1\]\.max: expected /],
     [{ ...settings, to: { ...settings.to, ca: '/etc/passwd' } }, /\.to\.ca: a lane of the store names no file/],
+    [
+      { ...settings, profile: '/etc/passwd' },
+      /^store {2}platform\.lanes\[1\]\.profile: a lane of the store names no file/,
+    ],
     [{ ...settings, to: { module: '/tmp/mine.ts' } }, /\.to\.module: a lane of the store names no file/],
     [{ ...settings, brand: 1 }, /the lane 1\/push is in the store, and also at bellwire\.yaml:8, platform\.lanes\[0\]/],
   ] as const) {

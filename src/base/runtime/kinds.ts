@@ -24,7 +24,9 @@ export const pointer = kind('a JSON Pointer, such as /title or /content/title', 
   /^(?:\/(?:[^~/]|~[01])*)+$/.test(text) ? text : undefined,
 )
 
-export const path = kind('a path, relative to the configuration file', (text, base) => resolve(base, text))
+const pathWords = 'a path, relative to the configuration file'
+export const path = kind(pathWords, (text, base) => resolve(base, text))
+export const isPath = ({ expected }: Pick<Leaf<unknown>, 'expected'>): boolean => expected === pathWords
 
 export const yesNo = kind('true or false', (text) => ({ true: true, false: false })[text], {
   asOption: { fits: (value: unknown) => typeof value === 'boolean' },

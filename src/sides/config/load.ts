@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { path } from '../../base/runtime/kinds.ts'
 import { check } from './check.ts'
 import { checkConsistency } from './check-consistency.ts'
 import { applyEnvironment } from './environment.ts'
-import { leavesOf } from './leaves.ts'
 import { ConfigError, type Fault, type Problem } from './problem.ts'
 import { applyProfiles } from './profiles/apply-profiles.ts'
 import { checkProfiles } from './profiles/check-profiles.ts'
@@ -43,7 +41,8 @@ export async function readConfig(file?: string, env: NodeJS.ProcessEnv = process
   return validate(applyEnvironment(written, table, env, problems), problems)
 }
 
-async function validate(
+/** @param further finds problems beyond those of single settings */
+export async function validate(
   raw: Raw,
   problems: Problem[],
   further: (config: Config) => readonly Problem[] = () => [],
@@ -60,63 +59,6 @@ async function validate(
   }
   if (problems.length > 0) throw new ConfigError(problems.toSorted((a, b) => lineOf(a) - lineOf(b)))
   return { config: freeze(config), raw }
-}
-
-/**
- * The configuration with lanes of the store after its own, as if they were written in it.
- *
- * @param lanes JSON: the settings of each
- * @throws ConfigError with all problems at once
- */
-export async function withStoredLanes(read: ReadConfig, lanes: readonly string[]): Promise<ReadConfig> {
-  const first = read.config.platform?.lanes.length ?? 0
-  if (lanes.length === 0) return read
-  const problems: Problem[] = []
-  const items = lanes.map((lane) => readYaml(lane, 'store', process.cwd(), problems, { lines: false }))
-  if (problems.length > 0) throw new ConfigError(problems)
-  return validate(appendLanes(read.raw, items), problems, (config) => storedLaneProblems(config, read.raw, first))
-}
-
-function appendLanes(raw: Raw, items: readonly Raw[]): Raw {
-  const platform = raw.type === 'map' ? raw.entries.get('platform') : undefined
-  if (raw.type !== 'map' || platform?.value.type !== 'map') throw new Error('the configuration has no section platform')
-  const lanes = platform.value.entries.get('lanes')
-  const own = lanes?.value.type === 'list' ? lanes.value.items : []
-  const { origin } = lanes ?? platform
-  const value: Raw = { type: 'list', items: [...own, ...items], origin }
-  const section: Raw = { ...platform.value, entries: new Map(platform.value.entries).set('lanes', { origin, value }) }
-  return { ...raw, entries: new Map(raw.entries).set('platform', { ...platform, value: section }) }
-}
-
-/** A lane of the store is not in the configuration too, and names no file of this machine: it comes from a call. */
-function storedLaneProblems(config: Config, raw: Raw, first: number): readonly Problem[] {
-  const lanes = config.platform?.lanes ?? []
-  const names = lanes.map(({ brand, channel }) => `${brand}/${channel}`)
-  const twice = names.slice(first).flatMap((name, i): Problem[] => {
-    const other = names.indexOf(name)
-    if (other >= first) return []
-    return [
-      {
-        path: `platform.lanes[${first + i}]`,
-        where: 'store',
-        description: `the lane ${name} is in the store, and also at ${placeOf(raw, `platform.lanes[${other}]`)}, platform.lanes[${other}]`,
-        remedy: `keep it in one place: remove it from the configuration, or from the store: bellwire lanes remove ${name}`,
-      },
-    ]
-  })
-  const files = leavesOf(table, config).filter(
-    ({ path: at, leaf }) =>
-      Number(/^platform\.lanes\[(\d+)\]/.exec(at)?.[1] ?? -1) >= first && leaf.expected === path({ help: '' }).expected,
-  )
-  return [
-    ...twice,
-    ...files.map(({ path: at }) => ({
-      path: at,
-      where: 'store',
-      description: 'a lane of the store names no file',
-      remedy: 'write this lane into the configuration',
-    })),
-  ]
 }
 
 /** The path of the file that loadConfig() reads, if it exists. */
