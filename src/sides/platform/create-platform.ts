@@ -10,15 +10,11 @@ import { type Composed, createService, type Service } from '../../base/http/serv
 import { createEraser } from '../../base/people/eraser.ts'
 import { laneName } from '../../base/queue/lane-name.ts'
 import { measureStores } from '../../base/queue/measure-stores.ts'
-import type { Item, Lane, LaneService, Lanes } from '../../base/queue/queue.ts'
-import { uuidv7 } from '../../base/runtime/ids.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
 import { keptByDefaultMs } from '../../base/runtime/retention.ts'
-import { defaultsOf } from '../../base/runtime/setting.ts'
 import { atMost } from '../../base/runtime/within.ts'
 import { readSideSecret } from '../../base/store/side-secret.ts'
 import { deviceLink, deviceUnlink, messageStatusPath } from '../../contract/endpoints.ts'
-import { readMessageKey } from '../../contract/message-key.ts'
 import { alertsOf } from '../../subjects/alerts/options.ts'
 import { type ActRecorder, type AuditTrail, createAuditTrail } from '../../subjects/audit/trail.ts'
 import { checkAnyStore, storeStates } from '../../subjects/brands/store-states.ts'
@@ -29,11 +25,8 @@ import { createRevocations } from '../../subjects/delivery/revoked-tokens.ts'
 import { deviceIntegrationRoutes } from '../../subjects/devices/integration-routes.ts'
 import { createLinkIntake } from '../../subjects/devices/link-intake.ts'
 import { knownKinds } from '../../subjects/devices/reachable.ts'
-import { callProvider } from '../../subjects/providers/call-provider.ts'
-import type { Message, Provider } from '../../subjects/providers/provider.ts'
 import { createReconciler } from '../../subjects/reconcile/reconciler.ts'
 import { forgetRuns } from '../../subjects/reconcile/retention.ts'
-import { laneSettings } from '../../subjects/settings/platform.ts'
 import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
 import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
 import { registerAdmin } from '../admin/route.ts'
@@ -43,13 +36,12 @@ import { openStoredLanes, type StoredLane, type StoredLanes } from '../admin/sto
 import { createPeople } from '../console/people.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkPlatformOptions } from './check-options.ts'
+import { deliverLane, providersOf } from './deliver-lane.ts'
 import { platformDocuments } from './documents.ts'
 import { enqueueBody } from './enqueue.ts'
 import { createIntake } from './intake.ts'
-import { traceSend } from './lane-spans.ts'
 import type { RecordRules } from './new-item.ts'
-import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts'
-import type { OwnDelivery } from './own-delivery.ts'
+import { appDevices, type PlatformOptions } from './options.ts'
 import { createOwnDelivery } from './own-delivery.ts'
 import { createOwnStatuses } from './own-statuses.ts'
 import { peopleIn } from './people.ts'
@@ -347,84 +339,5 @@ function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: Platfo
   return [...named, ...linked, ...keys.flatMap((key) => key.brands ?? [])]
 }
 
-const laneDefaults = defaultsOf(laneSettings)
-const retryDefaults = defaultsOf(laneSettings.retry.settings)
-
-type LaneWithProvider = Omit<LaneOptions, 'provider'> & { readonly provider: Exclude<LaneOptions['provider'], 'own'> }
-
-/** The provider of a lane: the given provider, or one that is created for the lane and this mode. */
-export function providerOf(
-  { provider, channel, max, concurrency, ...configured }: LaneWithProvider,
-  mode = configured.mode,
-): Provider {
-  if (typeof provider !== 'function') return provider
-  return provider({
-    channel,
-    mode,
-    max: mode === 'single' ? 1 : (max ?? laneDefaults.max),
-    concurrency: concurrency ?? laneDefaults.concurrency,
-  })
-}
-
-/** A provider for each mode, so that the mode can change while the lane runs. */
-type Providers = Readonly<Record<LaneOptions['mode'], Provider>>
-
-export function providersOf({ provider, ...lane }: LaneOptions, own?: OwnDelivery): Providers {
-  if (provider !== 'own') {
-    const given = { ...lane, provider }
-    return { single: providerOf(given, 'single'), batch: providerOf(given, 'batch') }
-  }
-  if (!own) throw new Error('the option `own` of the platform is missing')
-  const path = own.providerOf(lane.brand, lane.channel)
-  return { single: path, batch: path }
-}
-
 const pushServicesOf = ({ own }: PlatformOptions) =>
   own?.push && 'devices' in own.push ? own.push.devices.services : []
-
-/** Serves a configured lane with its providers. */
-export function deliverLane(queue: Lanes, options: LaneOptions, providers: Providers): LaneService {
-  const { brand, channel, mode } = options
-  const timeoutMs = options.timeoutMs ?? laneDefaults.timeoutMs
-  const mostPerCall = providers.batch.max
-  const lane: Lane = {
-    name: laneName(brand, channel),
-    order: 'none',
-    mode,
-    max: Math.min(options.max ?? laneDefaults.max, mostPerCall),
-    mostPerCall,
-    bytes: options.bytes ?? laneDefaults.bytes,
-    spanMs: options.spanMs ?? laneDefaults.spanMs,
-    concurrency: options.concurrency ?? laneDefaults.concurrency,
-    ...(options.perSecond !== undefined && { perSecond: options.perSecond }),
-    timeoutMs,
-    keepFailed: options.failedActions ?? laneDefaults.failedActions,
-    retry: {
-      firstMs: options.retry?.firstMs ?? retryDefaults.firstMs,
-      mostMs: options.retry?.mostMs ?? retryDefaults.mostMs,
-      ...(options.retry?.attempts !== undefined && { attempts: options.retry.attempts }),
-    },
-  }
-  // The lane is the guard of its provider: its concurrency, its timeout, and its hold during an outage.
-  return queue.serveLane(lane, (items, context) => {
-    const provider = providers[context.mode]
-    const messages = items.map((item) => toMessage(item, brand))
-    return traceSend(lane.name, provider, messages, (traced) => callProvider(provider, traced, context))
-  })
-}
-
-function toMessage(item: Item, brand: string): Message {
-  const { channel, id, userId } = readMessageKey(item.key)
-  return {
-    brand,
-    channel,
-    id,
-    userId,
-    key: item.key,
-    // The operator generates its own identifier. Our own provider finds the first identifier by the key.
-    ref: uuidv7(),
-    text: item.text,
-    attempt: item.attempt,
-    context: item.traceparent === undefined ? {} : { traceparent: item.traceparent },
-  }
-}
