@@ -5,9 +5,9 @@ import type { AccessKey, Scope } from '../../src/base/http/access.ts'
 import { quantile } from './latency.ts'
 import { lane, refOf, userOf } from './many-messages.ts'
 
-/** They decide what the pages show. */
+/** The scopes of each viewer: the pages show the parts that these permit. */
 const scopes: readonly Scope[] = ['counts', 'read', 'decide', 'audit', 'people', 'enqueue']
-/** People with other ones of these share no answers. */
+/** Viewers with different further scopes share no answers. */
 const further: readonly Scope[] = ['attributes', 'lift', 'devices', 'tokens', 'reload', 'backup']
 
 /** The key of a person who sees each page. */

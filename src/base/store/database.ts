@@ -94,7 +94,7 @@ export interface Database {
   checkWrites(): Promise<void>
   read<Out extends object>(op: Op<Out>): Promise<readonly Out[]>
   /**
-   * As read(), for what people watch: all such reads of one turn of the event loop are one statement on PostgreSQL, however many viewers
+   * As read(), for pages that people watch: all such reads of one turn of the event loop are one statement on PostgreSQL, however many viewers
    * there are. An error rejects all of them.
    */
   readMerged<Out extends object>(op: Op<Out>): Promise<readonly Out[]>

@@ -331,7 +331,7 @@ export const NewKey = Type.Object(
     brands: Type.Optional(
       Type.Array(brandInJson(), {
         minItems: 1,
-        description: 'The brands of the key. Default: those of the key that adds it.',
+        description: 'The brands of the key. Default: the brands of the key that adds it.',
       }),
     ),
     from: Type.Optional(
@@ -343,7 +343,7 @@ export const NewKey = Type.Object(
         {
           minItems: 1,
           description:
-            'The addresses and networks from which the key is accepted. Default: those of the key that adds it.',
+            'The addresses and networks from which the key is accepted. Default: as for the key that adds it.',
         },
       ),
     ),

@@ -1,4 +1,4 @@
-// The table `stored_lanes`: lanes that were added by a call, each with its settings as they would be in the configuration.
+// The table `stored_lanes`: lanes that were added by a call, each with the settings of `platform.lanes[]`.
 
 import { isDeepStrictEqual } from 'node:util'
 import { clock } from '../../base/runtime/clock.ts'
@@ -98,7 +98,7 @@ export interface StoredLanes {
  * Opens the lanes of the store, and watches them.
  *
  * @returns with the lanes that the side has to serve
- * @throws ConfigError: they contradict the configuration
+ * @throws ConfigError: the lanes contradict the configuration
  */
 export async function openStoredLanes<Options>(
   database: Database,
@@ -123,7 +123,7 @@ export async function openStoredLanes<Options>(
   const unsubscribe = database.onWake(topic, loop.wake)
   loop.start()
 
-  /** @returns what applies the lanes, if they have changed */
+  /** @returns a function that applies the lanes, if they have changed */
   async function findChange(): Promise<(() => Promise<void>) | undefined> {
     const rows = await list()
     if (isDeepStrictEqual(rows, applied)) return undefined

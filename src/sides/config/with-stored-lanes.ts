@@ -10,7 +10,7 @@ import { readYaml } from './read-yaml.ts'
 import { type Config, table } from './table.ts'
 
 /**
- * The configuration with lanes of the store after its own, as if they were written in it.
+ * Adds the lanes of the store behind the lanes of the configuration.
  *
  * @param lanes JSON: the settings of each
  * @throws ConfigError with all problems at once

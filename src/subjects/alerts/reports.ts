@@ -1,4 +1,4 @@
-// The troubles that a person knows of. In the store, so that of all processes with the same trouble one reports it.
+// The reported troubles. They are in the store, so that one of several processes with the same trouble reports it.
 
 import type { Database, Migration } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
@@ -13,7 +13,7 @@ export interface Report extends Omit<Trouble, 'urgent'> {
 export interface Reports {
   /** Grows the beat of these troubles. @returns all reports */
   renew(names: readonly string[]): Promise<readonly Report[]>
-  /** @returns the names of those troubles that nobody had reported before */
+  /** @returns the names of the troubles that no process had reported before */
   begin(troubles: readonly Trouble[]): Promise<ReadonlySet<string>>
   /** @returns whether this call ended it: another process may have it, or may have ended it */
   end(report: Report): Promise<boolean>

@@ -69,7 +69,7 @@ export function command(): Command {
 
 type LaneOptionsFrom = typeof import('../../sides/config/compose/compose.ts')['laneOptionsFrom']
 
-/** The last lanes of the configuration, which are those of the store. */
+/** The lanes of the store: the last lanes of the configuration. */
 async function readLanes(read: ReadConfig, count: number, laneOptionsFrom: LaneOptionsFrom) {
   const { platform } = read.config
   if (!platform || count === 0) return []

@@ -31,7 +31,7 @@ export interface ReloadOptions {
     how: 'inPlace' | 'replaceSide',
     undo: (error: unknown) => void,
   ) => void | Promise<void>
-  /** The configuration with what the store adds to it. */
+  /** The configuration with the lanes of the store. */
   readonly shown?: () => ReadConfig | undefined
 }
 

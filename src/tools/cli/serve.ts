@@ -35,7 +35,7 @@ export interface ServedProcess {
   readonly configuration: Configuration
   /** Replaces the side by one with the same configuration. Resolves when the replacement has begun. */
   replaceSide(): Promise<void>
-  /** Shows the configuration with what the store adds to it, and masks its secrets in the log. */
+  /** Shows the configuration with the lanes of the store, and masks its secrets in the log. */
   show(read: ReadConfig): void
 }
 
@@ -44,7 +44,7 @@ interface CreatedSide {
   readonly service: Service & ActRecorder
   /** Throws before it changes anything. */
   readonly replaceKeys: (read: ReadConfig) => void
-  /** Rejects if the store contradicts this configuration. @returns it with what the store adds to it, if this is anything */
+  /** Rejects if the store contradicts this configuration. @returns the configuration with the lanes of the store, if there are any */
   readonly checkStore: (read: ReadConfig) => Promise<ReadConfig | undefined>
 }
 

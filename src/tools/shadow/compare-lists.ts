@@ -12,31 +12,36 @@ interface Answers {
 }
 
 export function compareLists({ operator, bellwire }: Answers, seen: Seen, tally: Tally): void {
-  const [theirs, ours] = [usersIn(operator), usersIn(bellwire)]
-  if (theirs && ours) compareUsers(theirs, ours, seen, tally)
-  if (theirs && !isUtc(objectOf(operator)?.timestamp)) tally.add('reconciliation.timestamp', seen)
-  if (theirs && !isJson(operator))
+  const [operatorUsers, bellwireUsers] = [usersIn(operator), usersIn(bellwire)]
+  if (operatorUsers && bellwireUsers) compareUsers(operatorUsers, bellwireUsers, seen, tally)
+  if (operatorUsers && !isUtc(objectOf(operator)?.timestamp)) tally.add('reconciliation.timestamp', seen)
+  if (operatorUsers && !isJson(operator))
     tally.add('reconciliation.content-type', { ...seen, ...contentTypes(operator, bellwire) })
-  if (theirs && !ours) tally.add('reconciliation.source', seen)
-  if (theirs) return
+  if (operatorUsers && !bellwireUsers) tally.add('reconciliation.source', seen)
+  if (operatorUsers) return
   const fields = objectOf(operator)
   if (operator.status === 200 && !fields) tally.add('reconciliation.json', seen)
   else if (operator.status === 200 && fields && 'users' in fields && errorOf(operator) === undefined)
     tally.add('reconciliation.users', seen)
   // A field that it cannot list is answered 501 or 4xx (open point 16). Otherwise, its source may be away.
-  else if (ours && (operator.status === 501 || operator.status < 500) && operator.status !== 200)
+  else if (bellwireUsers && (operator.status === 501 || operator.status < 500) && operator.status !== 200)
     tally.add('reconciliation.source', seen)
-  else if (ours) tally.leaveOut('the operator could not list the users', seen.operator)
+  else if (bellwireUsers) tally.leaveOut('the operator could not list the users', seen.operator)
 }
 
-function compareUsers(theirs: ReadonlySet<string>, ours: ReadonlySet<string>, seen: Seen, tally: Tally): void {
-  const onlyTheirs = [...theirs].filter((user) => !ours.has(user))
-  const onlyOurs = [...ours].filter((user) => !theirs.has(user))
-  const totals = { ...seen, operator: `${theirs.size} users`, bellwire: `${ours.size} users` }
-  if (onlyTheirs.length > 0)
-    tally.add('reconciliation.only-true', { ...totals, operator: `${totals.operator}, ${more(onlyTheirs)}` })
-  if (onlyOurs.length > 0)
-    tally.add('reconciliation.true', { ...totals, bellwire: `${totals.bellwire}, ${more(onlyOurs)}` })
+function compareUsers(
+  operatorUsers: ReadonlySet<string>,
+  bellwireUsers: ReadonlySet<string>,
+  seen: Seen,
+  tally: Tally,
+): void {
+  const onlyOperator = [...operatorUsers].filter((user) => !bellwireUsers.has(user))
+  const onlyBellwire = [...bellwireUsers].filter((user) => !operatorUsers.has(user))
+  const totals = { ...seen, operator: `${operatorUsers.size} users`, bellwire: `${bellwireUsers.size} users` }
+  if (onlyOperator.length > 0)
+    tally.add('reconciliation.only-true', { ...totals, operator: `${totals.operator}, ${more(onlyOperator)}` })
+  if (onlyBellwire.length > 0)
+    tally.add('reconciliation.true', { ...totals, bellwire: `${totals.bellwire}, ${more(onlyBellwire)}` })
 }
 
 /** The users of a list. Undefined if the answer is an error, or no list. */

@@ -1,6 +1,6 @@
-// Compares the answers of two operators to the same request, by what the platform does after them (§7) and by their form (§2, §4).
-// Pure: differences go to a tally. What the interface leaves free is not compared: identifiers, texts of errors, the order of items, and
-// the decisions of docs/open-points.md.
+// Compares the answers of two operators to the same request: their consequence at the platform (§7) and their form (§2, §4). Pure:
+// differences go to a tally. Not compared are identifiers, texts of errors, the order of items, and the decisions of
+// docs/open-points.md, which the interface leaves free.
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -117,49 +117,52 @@ export function createComparison(tally: Tally): Comparison {
       if (isProcessed) tally.add('outcome', seen)
       return
     }
-    const ours = byId(reportedItems(bellwire, channel) ?? [])
+    const ofBellwire = byId(reportedItems(bellwire, channel) ?? [])
     if (!isProcessed && !mayBeOutage(operator.status)) {
       const hasBadItem = items.some((item) => 'invalid' in item)
       tally.add(hasBadItem ? 'bad-item.status' : 'batch.status', seen)
       return
     }
-    const theirs = isProcessed ? readItems(operator, channel, seen) : new Map<string, ReportedItem[]>()
-    if (theirs === undefined) return
+    const ofOperator = isProcessed ? readItems(operator, channel, seen) : new Map<string, ReportedItem[]>()
+    if (ofOperator === undefined) return
     if (isProcessed && !isJson(operator))
       tally.add('batch.content-type', { ...seen, ...contentTypes(operator, bellwire) })
     const requested = new Map<string, ReadItem[]>()
     for (const item of items) if (item.idJson !== undefined) push(requested, valueOfId(item.idJson), item)
-    for (const [id, found] of theirs)
+    for (const [id, found] of ofOperator)
       if (!requested.has(id)) tally.add('absence.foreign', { ...seen, id, operator: found[0]?.shown ?? id })
     for (const [id, [item, ...repeated]] of requested) {
-      const our = ours.get(id)?.[0]
+      const expected = ofBellwire.get(id)?.[0]
       // Twice in the request (open point 28), or not reported by Bellwire: nothing to compare with.
-      if (item === undefined || repeated.length > 0 || our === undefined) continue
-      const ofMessage = { ...seen, id: item.idJson as string, bellwire: our.shown }
-      const [their, ...others] = theirs.get(id) ?? []
-      if (their === undefined && isProcessed) {
+      if (item === undefined || repeated.length > 0 || expected === undefined) continue
+      const ofMessage = { ...seen, id: item.idJson as string, bellwire: expected.shown }
+      const [reported, ...others] = ofOperator.get(id) ?? []
+      if (reported === undefined && isProcessed) {
         // Open point 27: an item with an invalid id.
-        if (our.category !== 'fatal' && !('invalid' in item))
+        if (expected.category !== 'fatal' && !('invalid' in item))
           tally.add('absence.none', { ...ofMessage, operator: 'absent' })
         continue
       }
       if (others.length > 0) {
-        tally.add('absence.once', { ...ofMessage, operator: [their, ...others].map((each) => each?.shown).join(', ') })
+        tally.add('absence.once', {
+          ...ofMessage,
+          operator: [reported, ...others].map((each) => each?.shown).join(', '),
+        })
         continue
       }
       const pair = {
         item,
-        operator: their?.category ?? ('fatal' as const),
-        bellwire: our.category,
-        reason: our.reason,
-        identifier: their?.identifier,
+        operator: reported?.category ?? ('fatal' as const),
+        bellwire: expected.category,
+        reason: expected.reason,
+        identifier: reported?.identifier,
         request,
-        seen: { ...ofMessage, operator: their?.shown ?? seen.operator },
+        seen: { ...ofMessage, operator: reported?.shown ?? seen.operator },
       }
       compareOutcomes(pair, channel, 'batch')
-      if (their === undefined) continue
-      if (!isSameId(their.idJson, item.idJson)) tally.add('batch.id', pair.seen)
-      if (pair.operator === 'successful' && pair.bellwire === 'successful' && their.identifier === undefined)
+      if (reported === undefined) continue
+      if (!isSameId(reported.idJson, item.idJson)) tally.add('batch.id', pair.seen)
+      if (pair.operator === 'successful' && pair.bellwire === 'successful' && reported.identifier === undefined)
         tally.add('batch.identifier', pair.seen)
     }
   }

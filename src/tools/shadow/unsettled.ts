@@ -1,5 +1,5 @@
 // Messages that the operator in production answered as fatal, while Bellwire gave a final answer. After an outage the platform repeats
-// them, and they get their final answer. A message that stays fatal while others are answered is a difference.
+// these messages, and the operator gives a final answer. A message that stays fatal while others are answered is a difference.
 
 import { forgetOldest } from './identities.ts'
 

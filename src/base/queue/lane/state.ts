@@ -49,7 +49,7 @@ export async function readOldest(
   return rows.flatMap(({ lane, at }) => (at === null ? [] : [{ lane, at }]))
 }
 
-/** What the store knows about a lane. */
+/** The state of a lane in the store. */
 interface StoredState {
   readonly items: number
   readonly oldest: number | null

@@ -41,7 +41,7 @@ function filterOf(visit: Visit): Html {
 <button class="primary">Filter</button><a class="button" href="${visit.link('/failed')}">Clear</a></form>`
 }
 
-/** The meaning of each reason, and what helps. */
+/** The meaning of each reason, and its remedy. */
 function helpOf(groups: readonly Group[]): Html {
   const found = [...new Set(groups.map(({ reason }) => reason))].flatMap((reason) => {
     const known = describeReason(reason)

@@ -3,7 +3,7 @@
 import { reasons } from '../../../contract/reasons.ts'
 import { type Html, html } from '../html.ts'
 
-/** What the reason means, and what helps. Undefined: a provider of your own gave it. */
+/** The meaning of the reason, and its remedy. Undefined: a provider of your own gave it. */
 export function describeReason(reason: string): { readonly says: Html; readonly remedy: Html } | undefined {
   const known = Object.entries(reasons).find(([name]) => name === reason)?.[1]
   return known && { says: plain(known.says), remedy: plain(known.remedy) }
