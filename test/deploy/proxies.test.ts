@@ -62,15 +62,16 @@ const proxies: readonly Proxy[] = [
     async start(t, upstream) {
       const [program, port, folder] = [await addressOf(caddyService), await freePort(), await temporary(t)]
       const file = join(folder, 'Caddyfile')
-      const options = `{\n\tadmin off\n\tauto_https disable_redirects\n\tlocal_certs\n\tskip_install_trust\n}\n`
+      const options = `{\n\tdebug\n\tadmin off\n\tauto_https disable_redirects\n\tlocal_certs\n\tskip_install_trust\n}\n`
       await writeFile(file, options + (await readFile(join(deploy, 'caddy/Caddyfile'), 'utf8')))
       const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+      // Caddy reports a certificate as obtained before a handshake can use it: only the line of its cache says so.
       const caddy = await startServer({
         program,
         args: ['run', '--adapter', 'caddyfile', '--config', file],
         env: { ...env, DOMAIN: `https://localhost:${port}`, UPSTREAM: upstream },
         folder,
-        ready: /certificate obtained successfully/,
+        ready: /added certificate to cache/,
       })
       t.after(() => caddy.end())
       return port
