@@ -6,7 +6,10 @@ import { type ErasedPerson, erasedPerson } from '../../src/base/people/digest.ts
 import type { ErasedRows } from '../../src/base/people/person-data.ts'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { eraseItems } from '../../src/base/queue/erase.ts'
+import { parkedLane } from '../../src/base/queue/parked-lane.ts'
+import { queuePersonParts } from '../../src/base/queue/person-data.ts'
 import type { DecidedItems, HandledOutcome, Item, NewItem } from '../../src/base/queue/queue.ts'
+import type { Database } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
@@ -171,6 +174,64 @@ onEachEngine(
     )
   },
 )
+
+/** One pass of the eraser over items and cancellations. */
+async function erasePass(database: Database, person: ErasedPerson): Promise<readonly ErasedRows[]> {
+  const passes: ErasedRows[] = []
+  for (const part of queuePersonParts()) passes.push(await part.erase(database, person))
+  return passes
+}
+
+onEachEngine('an erasure cancels what waits in a lane that no process serves', async (t, store) => {
+  const { database, queue, read, drain } = await open(t, store)
+  await queue.enqueue('1/push', [item(1, 'mary'), item(2, 'john')])
+  const person = personOf('mary')
+  assert.deepEqual(await erasePass(database, person), [
+    { erased: 0, waiting: 1 },
+    { erased: 1, waiting: 0 },
+  ])
+  assert.deepEqual(await erasePass(database, person), [
+    { erased: 1, waiting: 0 },
+    { erased: 0, waiting: 0 },
+  ])
+  assert.deepEqual(
+    (await read()).map(({ text, waiting }) => [text, waiting]),
+    [
+      ['', 0],
+      [item(2, 'john').text, 1],
+    ],
+  )
+  // A process that serves the lane later sends the message of the other user.
+  assert.deepEqual(await drain(delivered), [item(2, 'john').text])
+})
+
+onEachEngine('an erasure leaves a lane to the process that serves it', async (t, store) => {
+  const { database, queue } = await open(t, store)
+  // On PostgreSQL, another process erases.
+  const eraser = database.engine === 'postgres' ? (await open(t, store)).database : database
+  const [called, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const lane = { ...parkedLane, name: '1/push', max: 1 }
+  const service = queue.serveLane(lane, async (items) => {
+    called.resolve()
+    await answered.promise
+    return items.map(delivered)
+  })
+  service.start()
+  t.after(() => service.stop())
+  await queue.enqueue('1/push', [item(1, 'mary')])
+  await called.promise
+  const person = personOf('mary')
+  assert.deepEqual(await erasePass(eraser, person), [
+    { erased: 0, waiting: 1 },
+    { erased: 0, waiting: 1 },
+  ])
+  answered.resolve()
+  await until(async () => (await erasePass(eraser, person)).every(({ erased, waiting }) => erased + waiting === 0), {
+    awaited: 'nothing of the user is left',
+  })
+  const [{ category } = {}] = await queue.findItems({ lanes: ['1/push'], userId: person.userDigest })
+  assert.equal(category, 'successful', 'the message in flight is not cancelled')
+})
 
 onEachEngine('an item that is replayed between the search and the erasure keeps its text', async (t, store) => {
   const { database, queue, read, drain } = await open(t, store)

@@ -4,6 +4,7 @@ import type { Person } from '../people/digest.ts'
 import type { PersonPart, PersonTable } from '../people/person-data.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
+import { cancelUnserved } from './controls/cancel-unserved.ts'
 import { eraseItems, type ItemParts } from './erase.ts'
 import { findItems } from './find-items.ts'
 import { readIdentifiers } from './identifiers.ts'
@@ -94,8 +95,11 @@ export const queuePersonParts = (parts: ItemParts = {}, unfound?: PersonPart['un
       yield await database.read(op(selectCancellations, [[brand, userId]]))
     },
     async erase(database, { brand, userId, userDigest }) {
+      const readOpen = () => database.read(op(selectOpenCancellations, [[brand, userId]]))
+      const lanes = new Set((await readOpen()).map(({ lane }) => lane))
+      if (lanes.size > 0) await cancelUnserved(database, [...lanes])
       const [changed] = await database.commit([op(eraseCancellations, [[brand, userId, userDigest]])])
-      return { erased: changed.length, waiting: 0 }
+      return { erased: changed.length, waiting: (await readOpen()).length }
     },
   },
 ]
@@ -151,6 +155,14 @@ const selectCancellations = statement<{ id: string; lane: string; at: number; ca
     select c.id, c.lane, c.user_id, c.activity, c.action, c.at, c.cancelled_by, c.reason from ${rows} r
     join cancellations c on c.lane >= r.brand || '/' and c.lane < r.brand || '0' and c.user_id = r.user_id
     order by c.at, c.id, c.lane`,
+})
+
+const selectOpenCancellations = statement<{ lane: string }>({
+  name: 'open_cancellations_of_person',
+  columns: { brand: 'text', user_id: 'text' },
+  text: (rows) => `
+    select c.lane from ${rows} r
+    join cancellations c on c.lane >= r.brand || '/' and c.lane < r.brand || '0' and c.user_id = r.user_id and c.done_at is null`,
 })
 
 /** An open cancellation still needs its user. */

@@ -25,8 +25,10 @@ export const commitOrder: readonly string[] = [
   'forget_lane_processes',
   'forget_lane_owners',
   'register_lanes',
+  'register_process',
   'release_lanes',
   'own_lanes',
+  'held_lanes',
   'lane_processes',
   // The queue, the inbox, statuses and removals of devices: one commit may write all of them.
   'count_up_inbox_users',

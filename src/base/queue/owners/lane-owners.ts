@@ -40,6 +40,14 @@ const upsertProcess = statement({
     on conflict (owner) do update set version = excluded.version, lanes = excluded.lanes`,
 })
 
+const insertProcess = statement({
+  name: 'register_process',
+  columns: { owner: 'text' },
+  text: (rows) => `
+    insert into lane_processes (owner, version, lanes) select r.owner, 0, '[]' from ${rows} r where true
+    on conflict (owner) do nothing`,
+})
+
 const deleteOwner = statement({
   name: 'release_lanes',
   columns: { lane: 'text', owner: 'text' },
@@ -53,6 +61,13 @@ const insertOwner = statement<{ lane: string }>({
   text: (rows) => `
     insert into lane_owners (lane, owner) select r.lane, r.owner from ${rows} r where not ${isFrozen('r.lane')} order by r.lane
     on conflict (lane) do nothing returning lane`,
+})
+
+const selectHeld = statement<{ lane: string }>({
+  name: 'held_lanes',
+  columns: { lane: 'text', owner: 'text' },
+  route: 'lane',
+  text: (rows) => `select r.lane from ${rows} r join lane_owners o on o.lane = r.lane and o.owner = r.owner`,
 })
 
 // One statement reads both, because each process repeats it twice a second.
@@ -74,10 +89,20 @@ const selectLanes = statement<{ owner: string; version: number; lanes: string }>
 export const registerOp = (owner: string, version: number, lanes: readonly string[]): Op =>
   op(upsertProcess, [[owner, version, JSON.stringify(lanes)]])
 
+/** Registers a process that may serve no lane. Its lanes are released after its end, as those of every registered process. */
+export const registerOnceOp = (owner: string): Op => op(insertProcess, [[owner]])
+
 /** Acquires those of the lanes that have no owner. */
 export const ownLanesOp = (owner: string, lanes: readonly string[]): Op<{ lane: string }> =>
   op(
     insertOwner,
+    lanes.map((lane) => [lane, owner]),
+  )
+
+/** Those of the lanes that this process owns. */
+export const heldLanesOp = (owner: string, lanes: readonly string[]): Op<{ lane: string }> =>
+  op(
+    selectHeld,
     lanes.map((lane) => [lane, owner]),
   )
 
