@@ -148,4 +148,20 @@ onEachEngine('after retention the remaining chain is verified, and a further rem
   assert.deepEqual([problems, chains[0]?.first, chains[0]?.last], [[], 6, 7])
 })
 
+onSqlite('retention between two pages of a reader breaks no chain', async (t, store) => {
+  const database = await open(t, store)
+  for (let n = 1; n <= 4; n++) await database.commit(auditOps([entry(n)]))
+  const before = await linesOf(database)
+  passTime(t, dayMs)
+  await database.commit(auditOps([entry(5)]))
+  assert.equal(await forgetAudit(database, clock.now()), 4)
+  const after = await linesOf(database)
+  assert.deepEqual(check([...before.slice(0, 2), ...after]).problems, [])
+  // Without the entry of the deletion, the gap is a removal.
+  assert.deepEqual(
+    check([...before.slice(0, 2), ...after.slice(0, 1)]).problems.map(({ problem }) => problem),
+    ['the entries 3 to 4 are missing'],
+  )
+})
+
 const dayMs = 24 * hourMs

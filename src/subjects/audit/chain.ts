@@ -101,13 +101,22 @@ interface CheckedEntry {
   readonly forgotten: Forgotten | undefined
 }
 
+/** An entry without the one before it. It is checked last: the digest before it may be in a later entry. */
+interface Start {
+  readonly serial: number
+  readonly text: string
+  readonly digest: string
+  /** The last entry before the gap. 0: none. */
+  readonly after: number
+}
+
 interface Chain {
   readonly store: string
   readonly first: number
-  /** The text and the digest of the first entry, which is checked last: the digest before it may be in a later entry. */
-  readonly firstText: string
-  readonly firstDigest: string
-  forgotten: Forgotten | undefined
+  /** The first entry, and each one after a gap: retention may delete entries between two pages of a reader. */
+  readonly starts: Start[]
+  /** The digests of the last deleted entries, by serial. */
+  readonly forgotten: Map<number, string>
   last: number
   digest: string
   entries: number
@@ -148,7 +157,7 @@ export function createChainCheck(expected: readonly string[] = []) {
       else report(entry.store, `a line is not an entry: ${line.slice(0, 60)}`)
     },
     end(): CheckedChains {
-      for (const chain of chains.values()) checkFirst(chain)
+      for (const chain of chains.values()) for (const start of chain.starts) checkStart(chain, start)
       const shown = [...chains.values()].map(({ store, entries, first, last, digest }) => ({
         store,
         entries,
@@ -167,13 +176,12 @@ export function createChainCheck(expected: readonly string[] = []) {
     if (known) checkNext(known, serial, text, digest)
     else chains.set(store, chain)
     if (isUserChanged) report(store, 'the user id was changed', serial)
-    // Two processes may note the same deletion: the later entry may be the smaller one.
-    if (forgotten && forgotten.through > (chain.forgotten?.through ?? 0)) chain.forgotten = forgotten
+    if (forgotten) chain.forgotten.set(forgotten.through, forgotten.through_digest)
   }
 
   function checkNext(chain: Chain, serial: number, text: string, digest: string): void {
     const { store, last } = chain
-    if (serial > last + 1) report(store, `the entries ${last + 1} to ${serial - 1} are missing`, serial)
+    if (serial > last + 1) chain.starts.push({ serial, text, digest, after: last })
     else if (serial <= last) report(store, 'the serial is not after the one before it: an entry was inserted', serial)
     else if (sha256(chain.digest + text) !== digest)
       report(store, 'the digest does not fit: this entry or the one before it was changed', serial)
@@ -182,20 +190,20 @@ export function createChainCheck(expected: readonly string[] = []) {
     chain.entries++
   }
 
-  function checkFirst({ store, first, firstText, firstDigest, forgotten }: Chain): void {
-    if (first > 1 && forgotten?.through !== first - 1)
-      report(store, `the entries before ${first} are missing, and retention did not delete them`, first)
-    else if (sha256((first === 1 ? '' : (forgotten?.through_digest ?? '')) + firstText) !== firstDigest)
-      report(store, 'the digest does not fit: this entry was changed', first)
+  function checkStart({ store, forgotten }: Chain, { serial, text, digest, after }: Start): void {
+    const before = serial === 1 ? '' : forgotten.get(serial - 1)
+    if (before !== undefined) {
+      if (sha256(before + text) !== digest) report(store, 'the digest does not fit: this entry was changed', serial)
+    } else if (after > 0) report(store, `the entries ${after + 1} to ${serial - 1} are missing`, serial)
+    else report(store, `the entries before ${serial} are missing, and retention did not delete them`, serial)
   }
 }
 
 const newChain = (store: string, serial: number, text: string, digest: string): Chain => ({
   store,
   first: serial,
-  firstText: text,
-  firstDigest: digest,
-  forgotten: undefined,
+  starts: [{ serial, text, digest, after: 0 }],
+  forgotten: new Map(),
   last: serial,
   digest,
   entries: 1,
