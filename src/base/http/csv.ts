@@ -24,10 +24,10 @@ export function csvLine(cells: readonly Cell[]): string {
 }
 
 /**
- * Spreadsheets treat text that begins with = + - or @ as a formula, also after spaces, a byte order mark, or a semicolon, which is the
- * separator in some countries: an untrusted text must not become a formula.
+ * Spreadsheets treat text that begins with = + - or @ as a formula, also after spaces, quotes, or a byte order mark. Where the separator is
+ * a semicolon or a tab, a new cell begins there, and after a line break: an untrusted text must not become a formula.
  */
-const formulas = /(^|;)(?=[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r])/g
+const formulas = /(^|[;\t\n\r])(?=(?:["\uFEFF]|[^\S\r\n])*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[\t\r])/g
 
 function csvCell(text: string): string {
   const escaped = text.replace(formulas, "$1'")
