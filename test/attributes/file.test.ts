@@ -57,6 +57,14 @@ test('a file without a field column, or a row without a user_id, is rejected at 
   await assert.rejects(fileSource(path), /:2: no user_id/)
 })
 
+test('a list whose large user ids have lost digits is rejected: other users would be blocked', async (t) => {
+  const path = join(await temporary(t), 'users.csv')
+  await writeFile(path, 'brand,user_id,excluded\n1,9.22337E+18,true\n')
+  await assert.rejects(fileSource(path), /:2: user_id is 9\.22337E\+18, shortened by a spreadsheet/)
+  await writeFile(path, '{"brand":"1","user_id":9223372036854775807,"excluded":true}\n')
+  await assert.rejects(fileSource(path), /:1: user_id is the number 9\d+, whose digits may be lost/)
+})
+
 /** A file of 100 users of brand 1. The last one is blocked, and all have consented. */
 const header = 'user_id,brand,blocked,consent_push_notification\n'
 const rows = Array.from({ length: 100 }, (_, i) => `${i},1,${i === 99},true\n`)

@@ -19,6 +19,7 @@ import { createSuppression } from '../../src/subjects/delivery/suppress.ts'
 import { run } from '../cli/bellwire.ts'
 import { message } from '../suites/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { erase } from '../support/erase.ts'
 import { pathTo } from '../support/send-path.ts'
 import { adminKey, element, get, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -129,10 +130,38 @@ test('the check finds the messages after an exclusion, and no message before it,
     text.out,
     /^Checked 6 messages against the exclusions of 5 users\.\nAfter the exclusion: 2 messages, the latest /,
   )
-  const wrong = await check([`before,yesterday,`])
-  assert.equal(wrong.code, 2)
-  assert.match(wrong.err, /entry 1: "yesterday" is not a time/)
+  // Their messages have digests now, and the list still has the users.
+  for (const user of ['before', 'twice']) await erase(url, user)
+  const erased = await permission(t, url, ['check', '--brand', '1', '--exclusions', file, '--json'])
+  const byUser = (answer: { found: { user_id: string }[] }) => ({
+    ...answer,
+    found: answer.found.toSorted((a, b) => (a.user_id < b.user_id ? -1 : 1)),
+  })
+  assert.deepEqual(byUser(JSON.parse(erased.out)), byUser(found))
+  const checkText = (list: string) =>
+    post(`${url}/admin/permission/check?brand=1`, list, adminKey.key, { 'content-type': 'text/csv' })
+  for (const [lines, error] of [
+    ['before,yesterday,', /entry 1: "yesterday" is not a time/],
+    ['before,2026-01-31 10:00:00,', /is not a time/],
+    ['before,2026-01-31T10:00:00,', /is not a time/],
+    ['before,2026-02-01,2026-01-31', /entry 1: readmitted_at is before excluded_at/],
+    ['9.22337E+18,2026-02-01,', /entry 1: user_id is 9\.22337E\+18, shortened by a spreadsheet/],
+    [',2026-02-01,', /entry 1: user_id is empty/],
+    ['before,2026-02-01,,', /Record Length/],
+    ['"before,2026-02-01,', /Quote Not Closed/],
+    ['', /no entry/],
+  ] as const) {
+    const { status, body } = await checkText(`${columns}\r\n${lines}`)
+    assert.deepEqual([status, error.test(body.error)], [400, true], `${lines}: ${body.error}`)
+  }
+  const semicolons = await checkText('\uFEFFuser_id;excluded_at\ntwice;2026-03-01')
+  assert.match(semicolons.body.error, /does not name the column user_id, excluded_at/)
+  const excel = `\uFEFF"user_id","excluded_at",\r\n"twice","2026-03-01",\r\n9223372036854775807,2026-03-01T10:00:00+02:00,\r\n`
+  const { body } = await checkText(excel)
+  assert.deepEqual([body.users, body.certain], [2, 1])
 })
+
+const columns = 'user_id,excluded_at,readmitted_at'
 
 test('`source` checks the users whom the source of the side excludes now', async (t) => {
   const listing: AttributeSource = {

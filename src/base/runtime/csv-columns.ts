@@ -17,3 +17,14 @@ export function checkColumns(names: readonly string[], known: readonly string[])
   }
   return [...names]
 }
+
+/**
+ * Spreadsheets show a large number with an exponent, and write it to a file like that: the other digits are lost.
+ *
+ * @returns why the id is refused, or undefined
+ * @example findShortened('9.22337E+18')
+ */
+export const findShortened = (userId: string): string | undefined =>
+  /^\d([.,]\d+)?E\+\d+$/i.test(userId)
+    ? `user_id is ${userId}, shortened by a spreadsheet: format the column as text, and export the file again`
+    : undefined

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { HttpError } from '../../base/http/http-error.ts'
-import { checkColumns } from '../../base/runtime/csv-columns.ts'
+import { checkColumns, findShortened } from '../../base/runtime/csv-columns.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { shown } from '../../contract/shown.ts'
 import type { Exclusion, Exclusions } from '../../subjects/delivery/permission-check.ts'
@@ -27,6 +27,8 @@ export async function readExclusions(body: AsyncIterable<Buffer>): Promise<Exclu
       if (++line > mostExclusions) throw new Error(`there are more than ${mostExclusions} entries: check it in parts`)
       const { user_id: user = '', excluded_at: from = '', readmitted_at: to = '' } = each
       if (user === '') throw new Error('user_id is empty')
+      const shortened = findShortened(user)
+      if (shortened !== undefined) throw new Error(shortened)
       const exclusion = { from: readTime(from), to: to === '' ? null : readTime(to) }
       if (exclusion.to !== null && exclusion.to < exclusion.from) throw new Error('readmitted_at is before excluded_at')
       const ofUser = found.get(user)

@@ -1,7 +1,7 @@
 // Reads the text of a user list: CSV or NDJSON. Ambiguous input is refused, because one of its readings could message a blocked user.
 
 import { parse } from 'csv-parse/sync'
-import { checkColumns } from '../../base/runtime/csv-columns.ts'
+import { checkColumns, findShortened } from '../../base/runtime/csv-columns.ts'
 import { repeatedMember } from '../../contract/members.ts'
 import { shown } from '../../contract/shown.ts'
 import { sourceOf } from '../../contract/source.ts'
@@ -33,6 +33,8 @@ export function readUserList(text: string, path: string, onlyBrand: string | und
     const userId = row.user_id
     const brand = row.brand ?? onlyBrand
     if (userId === undefined || userId === '') throw new Error(`${path}:${line}: no user_id`)
+    const shortened = findShortened(userId)
+    if (shortened !== undefined) throw new Error(`${path}:${line}: ${shortened}`)
     if (brand === undefined || brand === '')
       throw new Error(`${path}:${line}: no brand: add the column, or set brand in the configuration`)
     const ofBrand = setAt(users, brand)
@@ -86,6 +88,9 @@ function readNdjson(text: string, path: string): Row[] {
       const entries = Object.entries(JSON.parse(line) as Record<string, unknown>)
       const repeated = repeatedMember(sourceOf(line.trim()))
       if (repeated !== undefined) throw new Error(`the member ${shown(repeated)} occurs twice`)
+      for (const [name, value] of entries)
+        if (typeof value === 'number' && !Number.isSafeInteger(value))
+          throw new Error(`${name} is the number ${value}, whose digits may be lost: write it as a string`)
       rows.push({ line: i + 1, row: Object.fromEntries(entries.map(([name, value]) => [name, String(value)])) })
     } catch (error) {
       throw new Error(`${path}:${i + 1}: ${(error as Error).message}`)

@@ -2,6 +2,8 @@
 // excluded users: only the messages of these are read.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { erasedPerson } from '../../base/people/digest.ts'
+import { listErasures } from '../../base/people/erasures.ts'
 import { timeOfUuidv7 } from '../../base/runtime/ids.ts'
 import { isStorable } from '../../base/runtime/unstorable.ts'
 import type { Database } from '../../base/store/database.ts'
@@ -53,9 +55,10 @@ const chunksPerStep = { sqlite: 1, postgres: 50 } as const
 export async function findLateMessages(
   database: Database,
   brand: string,
-  exclusions: Exclusions,
+  listed: Exclusions,
   most: number,
 ): Promise<LateMessages> {
+  const { exclusions, userOf } = await withErased(database, brand, listed)
   const found: Record<'certain' | 'unclear', LateMessage[]> = { certain: [], unclear: [] }
   const counts = { messages: 0, certain: 0, unclear: 0, longest_ms: 0 }
   const allowing = new Map<number, boolean>()
@@ -71,7 +74,10 @@ export async function findLateMessages(
       counts.messages += step?.messages ?? 0
       const rows = readRows(step?.late ?? '[]')
       await learnBases(rows)
-      for (const row of rows) note(judge(row, exclusions.get(row.user_id) ?? [], allowing))
+      for (const row of rows) {
+        const late = judge(row, exclusions.get(row.user_id) ?? [], allowing)
+        if (late) note({ ...late, user_id: userOf.get(late.user_id) ?? late.user_id })
+      }
       await nextTurn()
     }
   } finally {
@@ -83,14 +89,31 @@ export async function findLateMessages(
     for (const [id, basis] of await readBases(database, ids)) allowing.set(id, isAllowed(basis))
   }
 
-  function note(late: LateMessage | undefined): void {
-    if (!late) return
+  function note(late: LateMessage): void {
     const kind = late.certain ? 'certain' : 'unclear'
     counts[kind]++
     if (late.certain) counts.longest_ms = Math.max(counts.longest_ms, late.sent_at - late.excluded_at)
     if (found[kind].length < most) found[kind].push(late)
   }
 }
+
+/** Messages of an erased user have a digest in place of the user: the exclusions also by these digests, and the user of each digest. */
+async function withErased(database: Database, brand: string, listed: Exclusions) {
+  const erasures = (await listErasures(database)).filter((each) => each.brand === brand)
+  const digests = new Set(erasures.map(({ digest }) => digest))
+  const exclusions = new Map(listed)
+  const userOf = new Map<string, string>()
+  let users = 0
+  for (const [userId, times] of digests.size > 0 ? listed : []) {
+    if (++users % usersPerTurn === 0) await nextTurn()
+    const { userDigest } = erasedPerson({ brand, userId }, erasures[0]?.secret ?? '', 0)
+    if (!digests.has(userDigest)) continue
+    exclusions.set(userDigest, times)
+    userOf.set(userDigest, userId)
+  }
+  return { exclusions, userOf }
+}
+const usersPerTurn = 1_000
 
 type Chunks = { readonly first: number; readonly last: number | null }
 

@@ -1,7 +1,7 @@
 // Reads one line of an import: a user with attributes. Pure.
 
 import { parse } from 'csv-parse/sync'
-import { checkColumns } from '../../../base/runtime/csv-columns.ts'
+import { checkColumns, findShortened } from '../../../base/runtime/csv-columns.ts'
 import { isPrintable, mostText } from '../../../contract/ids.ts'
 import { repeatedMember } from '../../../contract/members.ts'
 import { shown } from '../../../contract/shown.ts'
@@ -55,6 +55,8 @@ export function csvReader(header: string): CsvReader {
       } catch (error) {
         return { invalid: `not CSV: ${(error as Error).message}` }
       }
+      const shortened = findShortened(values[names.indexOf('user_id')]?.trim() ?? '')
+      if (shortened !== undefined) return { invalid: shortened }
       if (values.length !== names.length)
         return { invalid: `it has ${values.length} columns, the first line ${names.length}` }
       // An empty cell is ignored.

@@ -1,7 +1,7 @@
 // Reads a file of tokens in batches for requests: NDJSON with link records (row 18), or CSV with one token per row.
 
 import { parse } from 'csv-parse'
-import { checkColumns } from '../../../base/runtime/csv-columns.ts'
+import { checkColumns, findShortened } from '../../../base/runtime/csv-columns.ts'
 import { CliError, exit } from '../exit.ts'
 import { chunks } from '../send/chunks.ts'
 import { linesOf } from '../send/records.ts'
@@ -144,6 +144,8 @@ function toRecord(value: unknown, defaults: Defaults): object | string {
     return `its brand is ${brand}, not ${defaults.brand}: import each brand separately, or omit --brand`
   const { timestamp, origin } = defaults
   const common = { origin, timestamp, ...(defaults.brand !== undefined && { brand: defaults.brand }) }
+  const shortened = findShortened(String(fields.user_id ?? ''))
+  if (shortened !== undefined) return shortened
   if ('tokens' in fields) return { ...common, ...fields }
   const token = Object.fromEntries(tokenFields.flatMap((name) => (name in fields ? [[name, fields[name]]] : [])))
   for (const name of tokenFields) delete fields[name]
