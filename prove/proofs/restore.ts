@@ -58,7 +58,7 @@ async function prove({ small, folder, print }: ProofOptions, signal: AbortSignal
     for (const name of [`${side}.db`, `${side}-crm.db`])
       for (const end of ['', '-wal', '-shm']) await rm(join(stores, `${name}${end}`), { force: true })
     assertSent(await runCommand(['restore', join(folder, side), '--check', '--config', config]))
-    assertSent(await runCommand(['restore', join(folder, side), '--config', config]))
+    assertSent(await runCommand(['restore', join(folder, side), '--no-erasures', '--config', config]))
     sides[side] = setup[side]()
     await sides[side].ready
     return messages.size

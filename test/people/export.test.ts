@@ -3,6 +3,15 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
+import { countPerson, writePerson } from '../../src/base/people/person-data.ts'
+import { uuidv7 } from '../../src/base/runtime/ids.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { op } from '../../src/base/store/statement.ts'
+import { messageKey } from '../../src/contract/message-key.ts'
+import { operatorPersonParts } from '../../src/sides/operator/people.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
+import { claimMessages } from '../../src/subjects/delivery/messages.ts'
+import { onSqlite } from '../support/engines.ts'
 import { adminKey, get, temporary } from '../support/sides.ts'
 import { other, person, plantOperator, plantPlatform, readCells } from './planted.ts'
 
@@ -73,6 +82,34 @@ test('a platform exports everything that it holds about a user, and nothing abou
   await stop()
   assertComplete([join(folder, 'platform.db'), join(folder, 'platform-crm.db')], answer.text)
 })
+
+onSqlite('an export and a count of many messages give other work a turn after each page', async (t, store) => {
+  const database = await openDatabase(store, { migrations: operatorMigrations })
+  t.after(() => database.close())
+  const pages = 20
+  const rows = Array.from({ length: pages * 100 }, (_, i) => [
+    ...['1', messageKey('push', { ...parts, id: String(i) }), uuidv7(), person.userId, 'owner', 'request'],
+    ...[0, 0, 1, 1],
+  ])
+  await database.commit([op(claimMessages, rows)])
+  let turns = 0
+  let ended = false
+  const count = (): void => {
+    if (!ended && ++turns) setImmediate(count)
+  }
+  count()
+  const all = operatorPersonParts.map((part) => ({ database, part }))
+  assert.equal((await countPerson(person, all)).messages, pages * 100)
+  assert.ok(turns > pages, `${turns} turns`)
+  const before = turns
+  let text = ''
+  for await (const part of writePerson({}, person, all)) text += part
+  ended = true
+  assert.equal(JSON.parse(text.replace('{,', '{')).messages.length, pages * 100)
+  assert.ok(turns - before > pages, `${turns - before} turns`)
+})
+
+const parts = { userId: person.userId, activityId: '7', actionId: null, triggerHash: 'hash' }
 
 test('an export needs a key of the brand', async (t) => {
   const { url } = await plantOperator(t, 'sqlite::memory:')

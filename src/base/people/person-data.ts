@@ -1,5 +1,6 @@
 // The inventory of what a store holds about a person. Each subject describes its own tables, and exports and erases their rows.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Op } from '../store/database.ts'
 import type { ErasedPerson, Person } from './digest.ts'
 
@@ -78,18 +79,35 @@ export const unfoundRows = (parts: PersonParts): { column: string; as: string; w
     Object.entries(part.unfound ?? {}).map(([column, why]) => ({ column, as: 'unchanged', why })),
   )
 
+/** The number of rows of each part. */
+export async function countPerson(person: Person, parts: PersonParts): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { database, part } of parts)
+    for await (const rows of readPages(database, part, person))
+      counts[part.name] = (counts[part.name] ?? 0) + rows.length
+  return counts
+}
+
 /** Writes the rows of all parts as one JSON object, page by page: an interrupted export is no valid JSON. */
 export async function* writePerson(head: object, person: Person, parts: PersonParts): AsyncGenerator<string> {
   yield JSON.stringify(head).slice(0, -1)
   for (const { database, part } of parts) {
     yield `,\n${JSON.stringify(part.name)}:[`
     let separator = '\n'
-    for await (const rows of part.read(database, person))
-      for (const row of rows) {
-        yield `${separator}${JSON.stringify(row)}`
-        separator = ',\n'
-      }
+    for await (const rows of readPages(database, part, person)) {
+      if (rows.length === 0) continue
+      yield `${separator}${rows.map((row) => JSON.stringify(row)).join(',\n')}`
+      separator = ',\n'
+    }
     yield ']'
   }
   yield '}\n'
+}
+
+/** SQLite reads without a turn of the event loop: other work gets one after each page. */
+async function* readPages(database: Database, part: PersonPart, person: Person): AsyncGenerator<readonly object[]> {
+  for await (const rows of part.read(database, person)) {
+    yield rows
+    await nextTurn()
+  }
 }

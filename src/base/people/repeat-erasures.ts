@@ -4,7 +4,7 @@
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { erasedPerson } from './digest.ts'
-import { createSecret, type ListedErasure, secretOf } from './erasures.ts'
+import { createSecret, erasureTopic, type ListedErasure, secretOf } from './erasures.ts'
 
 const insertErasures = statement({
   name: 'repeat_erasures',
@@ -15,27 +15,26 @@ const insertErasures = statement({
     on conflict (id) do nothing`,
 })
 
-const selectTables = statement<{ name: string }>({
-  name: 'tables_with_users',
-  columns: {},
-  text: () => `
+/** SQL: the tables of a store with a column of users. */
+const tablesWithUsers = {
+  sqlite: `
     select m.name as name from sqlite_master m join pragma_table_info(m.name) c on c.name = 'user_id'
     where m.type = 'table' order by m.name`,
-})
+  postgres: `
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'user_id'
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and not a.attisdropped
+    order by c.relname`,
+} as const
 
-const selectUsers = (table: string) =>
-  statement<{ user_id: string }>({
-    name: `users_of_${table}`,
-    columns: {},
-    text: () => `select distinct user_id from ${table} where user_id is not null`,
-  })
+const pageUsers = 10_000
 
 /**
- * Stores the erasures that a restored SQLite store does not have. The side erases the people when it starts, and recognizes
+ * Stores the erasures that a restored store does not have. The side erases the people when it starts, and recognizes
  * events about the others.
  *
  * @param database the store of the erasures
- * @param stores all files of the side
+ * @param stores the database, and on SQLite the file of the CRM
  * @param by for the reports
  * @returns the number of erasures whose user has data in the store
  * @throws Error if the list is of another store
@@ -54,23 +53,39 @@ export async function repeatErasures(
   }
   const users = new Map<string, string>()
   const digests = new Set(listed.map(({ brand, digest }) => `${brand} ${digest}`))
-  for (const userId of await readUsers(stores))
-    for (const [brand, secret] of secrets) {
-      const digest = `${brand} ${erasedPerson({ brand, userId }, secret, 0).userDigest}`
-      if (digests.has(digest)) users.set(digest, userId)
-    }
+  for (const store of stores)
+    for await (const userId of readUsers(store))
+      for (const [brand, secret] of secrets) {
+        const digest = `${brand} ${erasedPerson({ brand, userId }, secret, 0).userDigest}`
+        if (digests.has(digest)) users.set(digest, userId)
+      }
   const rows = listed.map(({ id, brand, digest, at }) => {
     const userId = users.get(`${brand} ${digest}`) ?? null
     return [id, brand, userId, digest, at, by, userId === null ? at : null]
   })
-  await database.commit([op(insertErasures, rows)])
+  await database.commit([op(insertErasures, rows), database.wake(erasureTopic)])
   return rows.filter(([, , userId]) => userId !== null).length
 }
 
-async function readUsers(stores: readonly Database[]): Promise<ReadonlySet<string>> {
-  const users = new Set<string>()
-  for (const store of stores)
-    for (const { name } of await store.read(op(selectTables, [[]])))
-      for (const { user_id } of await store.read(op(selectUsers(name), [[]]))) users.add(user_id)
-  return users
+/** The users of all tables, page by page. The database sorts them on its disk: a store may have millions. */
+async function* readUsers(database: Database): AsyncGenerator<string> {
+  const users = await database.scratchTable({ user_id: 'text' })
+  try {
+    for (const { name } of await users.run<{ name: string }>(tablesWithUsers[database.engine]))
+      await users.run(
+        `insert into ${users.name} select distinct t.user_id from ${name} t where t.user_id is not null on conflict do nothing`,
+      )
+    for (let after = ''; ; ) {
+      const page = await users.run<{ user_id: string }>(
+        `select user_id from ${users.name} where user_id > $1 order by user_id limit ${pageUsers}`,
+        [after],
+      )
+      for (const { user_id: userId } of page) yield userId
+      const last = page.at(-1)
+      if (!last) return
+      after = last.user_id
+    }
+  } finally {
+    await users.close()
+  }
 }

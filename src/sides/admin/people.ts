@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { type Erasure, findErasure, listErasures, requestErasure } from '../../base/people/erasures.ts'
-import { keptColumns, type PersonParts, unfoundRows, writePerson } from '../../base/people/person-data.ts'
+import { countPerson, keptColumns, type PersonParts, unfoundRows, writePerson } from '../../base/people/person-data.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import type { Database } from '../../base/store/database.ts'
 import { brandNumber, moment, text, textOf, userId, whole } from '../../contract/documents/described.ts'
@@ -71,11 +71,7 @@ export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }:
       }),
       async handler({ body: { brand: given, user_id: userId } }, key) {
         const brand = String(given)
-        const rows: Record<string, number> = {}
-        for (const { database, part } of demandStore(brand, key).parts)
-          for await (const page of part.read(database, { brand, userId }))
-            rows[part.name] = (rows[part.name] ?? 0) + page.length
-        return { rows }
+        return { rows: await countPerson({ brand, userId }, demandStore(brand, key).parts) }
       },
     }),
     erase: adminRoute({

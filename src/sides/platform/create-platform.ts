@@ -158,6 +158,7 @@ async function composePlatform(
   const conversions = createConversions({
     stores: stores.all,
     databaseOf: (brand) => stores.of(brand).database,
+    erased: { find: (brand, userId) => stores.of(brand).erased.find(brand, userId) },
     queue,
     lanes: options.lanes.map(({ brand, channel, provider, status }) => ({
       name: laneName(brand, channel),

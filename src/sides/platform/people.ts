@@ -13,7 +13,7 @@ import type { PlatformStore } from './stores.ts'
 
 const parkedRecords = {
   'items.text of parked records':
-    'a record of a broker whose user cannot be read: replay or dismiss it; it is deleted after keep',
+    'a record of a broker whose user or brand is not known: replay or dismiss it; it is deleted after keep',
 }
 
 /** Everything that a store of the platform holds about a person, without the CRM. */

@@ -1,6 +1,7 @@
 // The delivery statuses of the platform's messages, as operators report them (§1.5, §6.2).
 
 import type { FastifyInstance } from 'fastify'
+import type { ErasedPeople } from '../../base/people/erasures.ts'
 import { brandOf } from '../../base/queue/lane-name.ts'
 import { forgetOutcomeCounts } from '../../base/queue/outcome-counts.ts'
 import { parkedLane } from '../../base/queue/parked-lane.ts'
@@ -33,6 +34,7 @@ export interface ConversionsOptions {
   readonly databaseOf: (brand: string | undefined) => Database
   readonly queue: Queue
   readonly lanes: readonly StatusLane[]
+  readonly erased: Pick<ErasedPeople, 'find'>
 }
 
 export interface Conversions {
@@ -49,9 +51,9 @@ const waitByDefaultMs = 3_600_000
 /** The retention of reported statuses and of their counts. */
 export const forgetStatuses = [forgetReported, forgetConversions, forgetOutcomeCounts]
 
-export function createConversions({ stores, databaseOf, queue, lanes }: ConversionsOptions): Conversions {
+export function createConversions({ stores, databaseOf, queue, lanes, erased }: ConversionsOptions): Conversions {
   const quota = createStatusQuota({ queue, databaseOf })
-  const intake = createStatusIntake({ queue, quota, databaseOf })
+  const intake = createStatusIntake({ queue, quota, databaseOf, erased })
   const reporting = lanes.filter(({ secrets = [], poll, isOwn }) => secrets.length > 0 || poll || isOwn)
   const parkedLanes = serveParkedLanes(
     queue,

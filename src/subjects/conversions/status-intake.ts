@@ -1,6 +1,7 @@
 // Stores the statuses that operators report. Webhooks, polling and the replays of parked records come through here.
 
 import { isErased } from '../../base/people/digest.ts'
+import { type ErasedPeople, nobodyErased } from '../../base/people/erasures.ts'
 import { findRefs, type KnownRefs, type LaneRef, laneRefKey } from '../../base/queue/find-refs.ts'
 import { brandOf } from '../../base/queue/lane-name.ts'
 import type { QueueInput } from '../../base/queue/queue.ts'
@@ -12,7 +13,7 @@ import { readMessageKey } from '../../contract/message-key.ts'
 import type { InvalidStatus, ReadStatus, StatusRecord } from '../../contract/status-record.ts'
 import { clampTo } from '../../contract/timestamp.ts'
 import { conversionsOp } from './counted.ts'
-import { candidateLanes, placeStatus } from './find-lane.ts'
+import { candidateLanes, placeStatus, readMeta } from './find-lane.ts'
 import { noBrand, type ParkedStatus, parkedItem, parkedStatusLane, parkedText } from './parked.ts'
 import type { StatusQuota } from './status-quota.ts'
 import { insertAwaited, insertReported, type ReportedStatus } from './tables.ts'
@@ -22,6 +23,7 @@ export interface StatusIntakeOptions {
   readonly quota: StatusQuota
   /** The database of a brand; of noBrand, the database of all brands that have none of their own. */
   readonly databaseOf: (brand: string) => Database
+  readonly erased?: Pick<ErasedPeople, 'find'>
 }
 
 /** How many records were stored, and how many of them wait for their identifier; how many were parked. */
@@ -64,7 +66,12 @@ interface SortedStatuses {
 }
 
 /** @example await createStatusIntake({ queue, quota, databaseOf }).take(readStatusBody(body), ['1/push', '1/site'], 'webhook') */
-export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOptions): StatusIntake {
+export function createStatusIntake({
+  queue,
+  quota,
+  databaseOf,
+  erased = nobodyErased,
+}: StatusIntakeOptions): StatusIntake {
   async function sort(records: readonly ReadStatus[], lanes: readonly string[]): Promise<SortedStatuses> {
     const known = await findKnown(records.filter(isRecord), lanes)
     const brands = new Set(lanes.map(brandOf))
@@ -81,14 +88,20 @@ export function createStatusIntake({ queue, quota, databaseOf }: StatusIntakeOpt
         parked.push({
           code: 'unplaced_status',
           brand: onlyBrand,
-          text: parkedText(record),
+          text: parkedText(withoutErased(record)),
           error: place.unplaced,
           lanes,
         })
       else if ('known' in place) placed.push({ lane: place.known, ref: record.ref, record, awaited: false })
-      else placed.push({ lane: place.awaited, ref: record.ref, record, awaited: true })
+      else placed.push({ lane: place.awaited, ref: record.ref, record: withoutErased(record), awaited: true })
     }
     return { placed, parked, known }
+  }
+
+  /** No message shows whether the status of an unknown identifier is from before the erasure: a restored store may lack the message. */
+  function withoutErased(record: StatusRecord): StatusRecord {
+    const user = readMeta(record.meta)
+    return user && erased.find(user.brandId, user.userId) ? { ...record, meta: null } : record
   }
 
   async function findKnown(records: readonly StatusRecord[], lanes: readonly string[]): Promise<KnownRefs> {

@@ -61,7 +61,7 @@ const commands: readonly [name: string, help: string, load: () => Promise<{ comm
   ],
   ['audit', 'list, export and verify who did what', () => import('./audit.ts')],
   ['backup', 'copy the SQLite store of a running side into a folder', () => import('./backup.ts')],
-  ['restore', 'check a backup, or put it in the place of a lost SQLite store', () => import('./restore.ts')],
+  ['restore', 'check a backup, or put it in the place of a lost store', () => import('./restore.ts')],
   ['move', 'move the store of a side from SQLite to PostgreSQL', () => import('./move.ts')],
   ['migrate', 'migrate the stores to the current schema', () => import('./migrate.ts')],
   ['config', 'check or print the configuration', () => import('./config.ts')],

@@ -1,10 +1,12 @@
 // A client of /admin/people of both sides: exports or erases everything that they hold about a user.
 
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { sleep } from '../../base/runtime/sleep.ts'
 import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
 import { downloadTo } from './download-to.ts'
+import { mergeErasures, parseErasureList, readErasureList } from './erasure-list.ts'
 import { CliError, exit } from './exit.ts'
 import { print } from './output.ts'
 import { type Addressed, calledSides, noSide, withAddress, withSide } from './running-side.ts'
@@ -74,7 +76,7 @@ function eraseCommand(): Command {
     .description('erase everything that is stored about a user, and report what stays')
     .option('--user <user_id>', 'the id of the user')
     .option('--users <file>', 'erase all users of this file, which has one id per line')
-    .option('--list <file>', 'then write the list of all erasures to this file: keep it with the backups')
+    .option('--list <file>', 'then add all erasures to the list in this file, as `bellwire person erasures --out` does')
     .option('--reason <text>', 'why, for the audit trail')
     .option('--no-wait', 'do not wait for the end of the erasure')
     .option('--json', 'print each report as one JSON object per line')
@@ -111,24 +113,29 @@ The command waits until nothing is left. The side goes on if you interrupt the c
 
 function listCommand(): Command {
   return withAddress(new Command('erasures'), 'server', [scope])
-    .description('write the list of all erasures, for `bellwire restore --erasures`')
-    .option('--out <file>', 'write to this file instead of standard output')
+    .description('write the list of all erasures, for `bellwire restore`')
+    .option('--out <file>', 'add the erasures to this file instead of writing them to standard output')
     .addHelpText('after', listHelp)
     .action(({ out, ...options }: Addressed & { readonly out?: string }) => listErasures(options, out))
 }
 
 const listHelp = `
 The list has digests instead of user ids, and the secret of the digests: keep it as safely as a backup, but apart from the disk of the
-store. A side that is restored from an older backup then erases these people again.
+store. A side that is restored from an older backup then erases these people again. A list in a file only grows: an erasure that a
+restored store does not have stays in it. So the command can be run every few minutes by cron.
 `
 
 async function listErasures(options: Addressed, out: string | undefined): Promise<void> {
   const sides = await calledSides(options)
   if (sides.length === 0) throw new CliError(exit.usage, noSide)
-  await downloadTo(out, async (write) => {
-    for (const side of sides)
-      await withSide(side, options, [scope], (client) => client.download('GET /admin/people/erasures', {}, write))
-  })
+  const kept = out !== undefined && existsSync(out) ? await readErasureList(out, 'the file') : []
+  const parts: Buffer[] = []
+  for (const side of sides)
+    await withSide(side, options, [scope], (client) =>
+      client.download('GET /admin/people/erasures', {}, async (part) => void parts.push(part)),
+    )
+  const merged = mergeErasures(kept, parseErasureList(Buffer.concat(parts).toString()))
+  await downloadTo(out, (write) => write(Buffer.from(merged.map((each) => `${JSON.stringify(each)}\n`).join(''))))
 }
 
 type Erasure = AnswerOf<SideName, 'GET /admin/people/erasures/:id'>

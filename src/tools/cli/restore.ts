@@ -1,29 +1,36 @@
-// `bellwire restore`: puts the files of a backup in the place of a lost SQLite store.
+// `bellwire restore`: puts the files of a backup in the place of a lost SQLite store, or prepares a database that PostgreSQL has restored.
 
 import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Argument, Command } from 'commander'
 import type { ListedErasure } from '../../base/people/erasures.ts'
 import { repeatErasures } from '../../base/people/repeat-erasures.ts'
 import { setControls } from '../../base/queue/controls/controls.ts'
-import { laneName } from '../../base/queue/lane-name.ts'
+import { brandOf, laneName } from '../../base/queue/lane-name.ts'
+import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { keptByDefaultMs } from '../../base/runtime/retention.ts'
 import { type BackupManifest, checkBackup, flush } from '../../base/store/backup-folder.ts'
+import type { Database } from '../../base/store/database.ts'
 import { openDatabase } from '../../base/store/open-database.ts'
+import { readMoment } from '../../contract/moment.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import type { Config } from '../../sides/config/table.ts'
 import { auditOps } from '../../subjects/audit/table.ts'
+import { homeOf } from '../../subjects/brands/configured-stores.ts'
 import { withConfig } from './config-option.ts'
+import { readErasureList } from './erasure-list.ts'
 import { CliError, exit } from './exit.ts'
 import { noSection } from './no-section.ts'
 import { print } from './output.ts'
+import { storeError } from './store-error.ts'
 import { type SideStore, storesOf } from './stores-of.ts'
 
 interface RestoreOptions {
   readonly config?: string
   readonly check?: true
-  readonly erasures?: string
+  readonly at?: string
+  readonly erasures?: string | false
   readonly resume?: true
   readonly json?: true
 }
@@ -36,36 +43,45 @@ interface Target extends SideStore {
 
 export function command(): Command {
   return withConfig(new Command())
-    .addArgument(new Argument('<folder>', 'the folder that `bellwire backup` made'))
+    .addArgument(new Argument('<from>', 'the folder that `bellwire backup` made; with --at: operator or platform'))
     .option('--check', 'only check the backup and whether this version can restore it')
-    .option('--erasures <file>', 'repeat the erasures of the list that `bellwire person erasures` wrote')
+    .option('--at <time>', 'PostgreSQL has restored the database of the side, in its state of this time')
+    .option('--erasures <file>', 'repeat the erasures of the list that `bellwire person erasures --out` wrote')
+    .option('--no-erasures', 'nobody was erased after the backup')
     .option('--resume', 'pause no lane')
     .option('--json', 'print the result as one JSON object')
     .addHelpText('after', help)
-    .action(restore)
+    .action((from: string, options: RestoreOptions) =>
+      options.at === undefined ? restoreFiles(from, options) : restoreDatabases(from, options.at, options),
+    )
 }
 
 const help = `
 Copies the files to the place of the store in the configuration, which must be empty: move the old files away first. The side must not
 run. With --check it changes nothing.
 
+PostgreSQL restores a database with its own tools. Then give the side and --at: the rest is done in the database.
+
 The platform sends again what it settled after the backup, and the operator recognizes it by its key. A lane that delivers itself has
 no such memory: it is paused, unless --resume is given. Cancel what it must not send again, then resume it. docs/running.md
 says what else is lost, and what to repeat.
+
+A backup has the data of people who were erased after it: give the list of erasures, or --no-erasures.
 
 Exit codes: 0 restored or in order, 1 the backup is damaged, 2 wrong usage.
 
 Examples:
   bellwire restore /backups/platform-2026-01-31 --check
-  bellwire restore /backups/platform-2026-01-31 --erasures /backups/erasures.ndjson --config bellwire.yaml
+  bellwire restore /backups/platform-2026-01-31 --erasures /other-disk/erasures.ndjson --config bellwire.yaml
+  bellwire restore platform --at 2026-01-31T10:00:00Z --erasures /other-disk/erasures.ndjson
 `
 
-async function restore(folder: string, options: RestoreOptions): Promise<void> {
+async function restoreFiles(folder: string, options: RestoreOptions): Promise<void> {
   const manifest = await checkBackup(folder).catch((error: Error) => {
     throw new CliError(exit.failed, error.message)
   })
   const { side, at } = manifest
-  if (side !== 'operator' && side !== 'platform') throw new CliError(exit.failed, `${side} is not a side`)
+  if (!isSide(side)) throw new CliError(exit.failed, `${side} is not a side`)
   const config = await loadConfig(options.config)
   const stores = await storesOf[side](config)
   if (!stores) throw noSection(side, options.config)
@@ -74,16 +90,57 @@ async function restore(folder: string, options: RestoreOptions): Promise<void> {
     return print(options, { side, at, files: manifest.files.length }, () => `${side}: the backup of ${at} is in order`)
 
   const erasures = await readErasures(options.erasures, side)
-  const paused = side === 'platform' && !options.resume ? lanesToPause(config, Date.parse(at)) : []
+  const paused = lanesToPause(side, config, at, options)
   await copyFiles(targets)
-  const people = await prepareStore(targets, manifest, paused, erasures)
+  const databases = await openAll(targets.map((each) => ({ ...each, url: `sqlite:${partOf(each.path)}` })))
+  const people = await prepareStore(databases, at, paused, erasures).finally(() => closeAll(databases))
   // The file of the messages is last: without it, a repetition of the command finds the place empty.
   for (const { path } of targets.toReversed()) await rename(partOf(path), path)
   for (const { path } of targets) await flush(dirname(path))
-  print(options, { side, at, paused, people }, () =>
-    phraseRestored(side, at, paused, options.erasures === undefined ? undefined : people),
-  )
+  print(options, { side, at, paused, people }, () => phraseRestored(side, at, paused, erasures, people))
 }
+
+/** @param time of the state that PostgreSQL has restored */
+async function restoreDatabases(side: string, time: string, options: RestoreOptions): Promise<void> {
+  if (!isSide(side)) throw new CliError(exit.usage, `with --at, name the side instead of ${side}: operator or platform`)
+  const ms = readMoment(time)
+  if (ms === undefined) throw new CliError(exit.usage, `--at ${time} is not a time such as 2026-01-31T10:00:00Z`)
+  const at = new Date(ms).toISOString()
+  const config = await loadConfig(options.config)
+  const stores = await storesOf[side](config)
+  if (!stores) throw noSection(side, options.config)
+  if (stores.some(({ url }) => url.startsWith('sqlite:')))
+    throw new CliError(exit.usage, `${side}.store is a SQLite file: name the folder of its backup, without --at`)
+  const erasures = await readErasures(options.erasures, side)
+  const paused = lanesToPause(side, config, at, options)
+  const further = (side === 'platform' && config.platform?.stores) || []
+  const databases = await openAll(stores).catch((error: unknown) => {
+    throw storeError(error, side)
+  })
+  let people = 0
+  try {
+    for (const [i, database] of databases.entries()) {
+      const isHere = (brand: string) => homeOf(further, brand) === (further[i - 1]?.number ?? 0)
+      people += await prepareStore(
+        [database],
+        at,
+        paused.filter((lane) => isHere(brandOf(lane))),
+        erasures.filter(({ brand }) => isHere(brand)),
+      )
+    }
+  } finally {
+    await closeAll(databases)
+  }
+  print(options, { side, at, paused, people }, () => phraseRestored(side, at, paused, erasures, people))
+}
+
+const isSide = (name: string): name is SideName => name in storesOf
+type SideName = keyof typeof storesOf
+
+const openAll = (stores: readonly SideStore[]): Promise<readonly Database[]> =>
+  Promise.all(stores.map(({ url, migrations }) => openDatabase(url, { migrations })))
+
+const closeAll = (databases: readonly Database[]) => Promise.all(databases.map((database) => database.close()))
 
 /** Finds the place of each file. @throws CliError if the backup does not fit the configuration or this version */
 function placeFiles(folder: string, { side, files }: BackupManifest, stores: readonly SideStore[]): readonly Target[] {
@@ -116,55 +173,51 @@ async function copyFiles(targets: readonly Target[]): Promise<void> {
   }
 }
 
-/** @throws CliError if the file is not a list of erasures of this side */
-async function readErasures(file: string | undefined, side: string): Promise<readonly ListedErasure[]> {
-  if (file === undefined) return []
-  try {
-    const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
-    const all = lines.map((line) => JSON.parse(line) as ListedErasure & { readonly side: string })
-    if (all.every(({ id, secret }) => typeof id === 'string' && typeof secret === 'string'))
-      return all.filter((each) => each.side === side)
-    throw new Error('a line has no id or no secret')
-  } catch (error) {
-    const why = (error as Error).message
-    throw new CliError(exit.usage, `--erasures ${file} is no list of \`bellwire person erasures\`: ${why}`)
-  }
+/** @throws CliError if there is no list, or the file is none */
+async function readErasures(given: string | false | undefined, side: string): Promise<readonly ListedErasure[]> {
+  if (given === undefined)
+    throw new CliError(
+      exit.usage,
+      'give the list of erasures that you keep outside of the store: --erasures FILE. People who were erased after the backup are erased again. If nobody was: --no-erasures',
+    )
+  if (given === false) return []
+  return (await readErasureList(given, '--erasures')).filter((each) => each.side === side)
 }
 
 /** Pauses lanes, repeats erasures, and leaves an entry in the audit trail. @returns the number of repeated erasures */
 async function prepareStore(
-  targets: readonly Target[],
-  { at }: BackupManifest,
+  databases: readonly Database[],
+  at: string,
   paused: readonly string[],
   erasures: readonly ListedErasure[],
 ): Promise<number> {
-  const stores = await Promise.all(
-    targets.map(({ path, migrations }) => openDatabase(`sqlite:${partOf(path)}`, { migrations })),
-  )
-  const database = stores[0] as (typeof stores)[number]
-  try {
-    const entry = auditOps([{ act: 'restore', by: 'bellwire restore', given: { at, paused } }])
-    const reason = `restored from the backup of ${at}: messages that were sent after it would be sent again`
-    const pauses = paused.map((scope) => ({ scope, kind: 'pause' as const, name: '', by: 'bellwire restore', reason }))
-    await setControls(database, pauses, entry)
-    return await repeatErasures(database, stores, erasures, 'bellwire restore').catch((error: Error) => {
-      throw new CliError(exit.failed, error.message)
-    })
-  } finally {
-    await Promise.all(stores.map((store) => store.close()))
-  }
+  const database = databases[0] as Database
+  const entry = auditOps([{ act: 'restore', by: 'bellwire restore', given: { at, paused } }])
+  const reason = `restored from the backup of ${at}: messages that were sent after it would be sent again`
+  const pauses = paused.map((scope) => ({ scope, kind: 'pause' as const, name: '', by: 'bellwire restore', reason }))
+  await setControls(database, pauses, entry)
+  return await repeatErasures(database, databases, erasures, 'bellwire restore').catch((error: Error) => {
+    throw new CliError(exit.failed, error.message)
+  })
 }
 
 /** The lanes whose messages nobody recognizes when they are sent again. An operator keeps its keys at least 90 days (row 29). */
-function lanesToPause({ platform }: Config, at: number): readonly string[] {
-  const isOld = Date.now() - at > keptByDefaultMs
+function lanesToPause(side: SideName, { platform }: Config, at: string, { resume }: RestoreOptions): readonly string[] {
+  const isOld = Date.now() - Date.parse(at) > keptByDefaultMs
   const lanes = platform?.lanes.filter(({ to }) => isOld || to.is !== 'operator-api') ?? []
-  return lanes.map(({ brand, channel }) => laneName(brand, channel))
+  return side === 'platform' && !resume ? lanes.map(({ brand, channel }) => laneName(brand, channel)) : []
 }
 
-/** @param people the number of repeated erasures, if there was a list */
-const phraseRestored = (side: string, at: string, paused: readonly string[], people: number | undefined): string =>
-  [
+/** @param people the number of erasures whose user has data in the store */
+function phraseRestored(
+  side: string,
+  at: string,
+  paused: readonly string[],
+  erasures: readonly ListedErasure[],
+  people: number,
+): string {
+  const latest = Math.max(...erasures.map((each) => each.at))
+  return [
     `${side}: the store is restored, as of ${at}. Later changes are lost.`,
     ...(paused.length === 0
       ? []
@@ -172,7 +225,8 @@ const phraseRestored = (side: string, at: string, paused: readonly string[], peo
           `Paused: ${paused.join(', ')}. What they sent after the backup would be sent again: cancel it, then \`bellwire resume\`.`,
         ]),
     `Before you start the ${side}, read "After a restore" in docs/running.md.`,
-    people === undefined
-      ? `Then repeat the erasures since ${at}: no list was given (--erasures).`
-      : `${people} erasures are repeated as soon as the ${side} runs.`,
+    erasures.length === 0
+      ? 'No erasure is repeated.'
+      : `The list has ${phraseCount(erasures.length, 'erasure')}, the latest of ${new Date(latest).toISOString()}. Repeated as soon as the ${side} runs: ${people}.`,
   ].join('\n')
+}
