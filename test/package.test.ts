@@ -6,6 +6,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node
 import { join, matchesGlob } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { type Run, type Started, startProgram } from './cli/bellwire.ts'
+import { testTypedSnippets } from './docs/typed-snippets.ts'
 import { freePort } from './support/free-port.ts'
 import { installedPackage, pack } from './support/installed-package.ts'
 import { nodeVersion } from './support/services/node-version.ts'
@@ -23,6 +24,7 @@ const oldest = ['22.19.0', '24.0.0']
 const tooOld = '20.20.2'
 
 const packed = await pack()
+testTypedSnippets()
 const installed = installedPackage(packed)
 const missing = await without(installed)
 const folder = missing ? '' : await addressOf(installed)

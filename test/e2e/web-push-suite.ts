@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict'
 import test, { after, type TestContext } from 'node:test'
+import { bundleWidget } from '../../release/bundle-widget.ts'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
 import { webPush } from '../../src/subjects/providers/web-push/web-push.ts'
 import { startWebPushStandIn, type WebPushStandIn } from '../../src/tools/stand-ins/web-push.ts'
-import { bundleWidget } from '../../src/tools/widget/bundle.ts'
 import { contextOf, deviceOf, pushTo, subject } from '../providers/web-push/fixture.ts'
 import { freePort } from '../support/free-port.ts'
 import { reportingPlatform, ways } from '../support/reporting-sides.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { bundleWidget, entries } from '../../src/tools/widget/bundle.ts'
+import { bundleWidget, entries } from '../../release/bundle-widget.ts'
 
 for (const entry of entries)
   test(`bellwire/${entry} is one module of at most 20 KB compressed`, async () => {

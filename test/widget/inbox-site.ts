@@ -3,10 +3,10 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { bundleWidget } from '../../release/bundle-widget.ts'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { type EventName, on } from '../../src/base/runtime/events.ts'
 import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
-import { bundleWidget } from '../../src/tools/widget/bundle.ts'
 import { element, keys, post, startOperator } from '../support/sides.ts'
 import { type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts'
 

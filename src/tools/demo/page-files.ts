@@ -45,9 +45,9 @@ export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
 
 /** The module of `<bellwire-inbox>`. The package has it built; a checkout builds it from the source. */
 async function readWidget(): Promise<Uint8Array> {
-  const folder = new URL('../widget/', import.meta.url)
-  if (import.meta.url.endsWith('.js')) return readFile(new URL('inbox-element.js', folder))
-  const { bundleWidget } = (await import(new URL('bundle.ts', folder).href)) as Bundler
+  if (import.meta.url.endsWith('.js')) return readFile(new URL('../widget/inbox-element.js', import.meta.url))
+  const bundler = new URL('../../../release/bundle-widget.ts', import.meta.url)
+  const { bundleWidget } = (await import(bundler.href)) as Bundler
   return bundleWidget('inbox-element')
 }
 

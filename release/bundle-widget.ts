@@ -9,7 +9,7 @@ export const entries = ['inbox', 'inbox-element', 'push-worker'] as const
 /** @returns the text of the module that browsers load */
 export async function bundleWidget(entry: (typeof entries)[number]): Promise<Uint8Array> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`./${entry}.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`../src/tools/widget/${entry}.ts`, import.meta.url))],
     bundle: true,
     minify: true,
     format: 'esm',
@@ -22,7 +22,7 @@ export async function bundleWidget(entry: (typeof entries)[number]): Promise<Uin
 }
 
 if (import.meta.main) {
-  const folder = fileURLToPath(new URL('../../../dist/tools/widget/', import.meta.url))
+  const folder = fileURLToPath(new URL('../dist/tools/widget/', import.meta.url))
   await mkdir(folder, { recursive: true })
   for (const entry of entries) await writeFile(`${folder}${entry}.js`, await bundleWidget(entry))
 }
