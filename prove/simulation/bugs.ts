@@ -96,8 +96,8 @@ export const bugs: readonly Bug[] = [
   bug(
     'the limit of concurrent calls is one too high',
     'base/queue/lane/dispatcher.ts',
-    '(oneAtATime ? 1 : settings.concurrency)',
-    '(oneAtATime ? 1 : settings.concurrency + 1)',
+    'oneAtATime ? 1 : settings.concurrency',
+    'oneAtATime ? 1 : settings.concurrency + 1',
   ),
   bug(
     'a batch is one message too long',

@@ -115,9 +115,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function startCalls(now: number): number {
     applySettings(now)
     const waitMs = Math.min(buffer.requeueDue(now) - now, running.endOverdueCalls(now))
-    // A call keeps its place until its outcome is written, so a killed process repeats at most `concurrency` calls.
+    // While as many outcomes are not written, no call starts: a killed process repeats at most twice `concurrency` calls.
+    const most = oneAtATime ? 1 : settings.concurrency
     while (
-      running.calls + settleWriter.unwritten < (oneAtATime ? 1 : settings.concurrency) &&
+      running.calls < most &&
+      running.calls + settleWriter.unwritten < (oneAtATime ? 1 : 2 * most) &&
       settleWriter.size < (oneAtATime ? 1 : maxUnsettled)
     ) {
       const next = takeNextCall(now)
