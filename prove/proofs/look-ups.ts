@@ -18,6 +18,7 @@ import { findById, findByRef, findByUser } from '../../src/subjects/delivery/mes
 import { type Exclusions, findLateMessages } from '../../src/subjects/delivery/permission-check.ts'
 import { settle } from '../../src/subjects/delivery/settle.ts'
 import type { Message } from '../../src/subjects/providers/provider.ts'
+import { query } from '../../test/support/services/postgres.ts'
 import type { Figures, Proof } from '../harness/proof.ts'
 
 const brand = '1'
@@ -35,10 +36,12 @@ interface Engine {
   readonly name: string
   readonly open: () => Promise<Store>
   readonly maxCheckSeconds: number
+  /** Brings the store into the state that it has some minutes later. */
+  readonly settleStore?: (url: string) => Promise<unknown>
   readonly needs?: Proof['needs']
 }
 
-const lookUps = ({ name: engine, open, maxCheckSeconds, needs = [] }: Engine): Proof => ({
+const lookUps = ({ name: engine, open, maxCheckSeconds, settleStore, needs = [] }: Engine): Proof => ({
   name: `look-ups-${engine.toLowerCase()}`,
   claims: `among 10,000,000 messages on ${engine}, a message is found by identifier or activity.id in 20 ms, by user in 100 ms (p95), the messages to 5,000 excluded users in ${maxCheckSeconds} s, and 1,000,000 audit entries are verified in ${maxAuditSeconds} s`,
   needs,
@@ -59,6 +62,7 @@ const lookUps = ({ name: engine, open, maxCheckSeconds, needs = [] }: Engine): P
         if (!small) assert.ok(p95 <= maxP95Ms[name as keyof typeof maxP95Ms], `by ${name}: p95 ${p95} ms`)
         figures[`${name}_p95_ms`] = rounded(p95)
       }
+      await settleStore?.(store.url)
       const checkSeconds = await secondsOf(() => checkPermission(database, excluded))
       print(`the ${excluded * messagesPerUser} messages to ${excluded} excluded users: ${checkSeconds.toFixed(2)} s`)
       await fillAudit(database, entries, signal)
@@ -80,6 +84,8 @@ export const lookUpsPostgres = lookUps({
   name: 'PostgreSQL',
   open: postgresStore,
   maxCheckSeconds: 20,
+  // The autovacuum of a server does the same. Ten million messages that were settled a moment ago would be written by their first reader.
+  settleStore: (url) => query(url, 'vacuum analyze messages'),
   needs: ['postgres'],
 })
 
