@@ -35,9 +35,13 @@ test('a lane is paused with its reason, which names the person, and is resumed',
   const lane = await browser.look('/console/lane?name=1/push')
   const asked = await browser.look(addressOf(lane, 'Pause'))
   assert.match(asked.text, /0 messages wait in lane 1\/push\. Running calls end/)
-  const refused = await browser.send('/console/lanes/pause', { lane: '1/push' })
+  const form = `${platform}/console/lanes/pause?lane=1/push`
+  const refused = await browser.send('/console/lanes/pause', { lane: '1/push' }, { referer: form })
   assert.equal(refused.status, 400)
-  assert.match(refused.text, /reason/)
+  assert.match(refused.text, /Reason is/)
+  assert.equal(addressOf(refused, 'Back'), form, 'the way back to the form')
+  const elsewhere = await browser.send('/console/lanes/pause', {}, { referer: 'https://evil.example/console/lanes' })
+  assert.doesNotMatch(elsewhere.html, /evil/)
   const paused = await browser.send('/console/lanes/pause', { lane: '1/push', reason: 'the text is wrong' })
   assert.equal(paused.status, 200)
   assert.match(paused.text, /Paused\. 0 messages held back now\./)
@@ -123,23 +127,34 @@ test('50 of 200 Failed Actions are replayed by a filter, and selected ones are d
   assert.partialDeepStrictEqual(await pending(), { 20: 0, 21: 150 })
 
   const list = await browser.look('/console/failed?lane=1/site&activity=21')
-  const [first, second] = [...list.html.matchAll(/name="seq" value="(\d+)"/g)].map((match) => match[1])
-  assert.match(
-    (await browser.look(`/console/failed/dismiss?seq=${first}&seq=${second}`)).text,
-    /2 items will be dismissed/,
-  )
-  assert.match(
-    (await browser.send('/console/failed/dismiss', { seq: `${first},${second}`, note: 'too late' })).text,
-    /2 items dismissed/,
-  )
+  const [first, second, third] = [...list.html.matchAll(/name="seq" value="(\d+)"/g)].map((match) => match[1])
+  const hidden = [...list.html.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)].slice(1)
+  const filter = Object.fromEntries(hidden.map(([, name, value]) => [name, value])) as Record<string, string>
+  const dismiss = `/console/failed/dismiss?${new URLSearchParams(filter)}`
+  const none = await browser.look(dismiss)
+  assert.match(none.text, /Nothing is selected/, 'the filter of the page selects nothing')
+  assert.equal((await browser.send('/console/failed/dismiss', { ...filter, note: 'all?' })).status, 400)
+  assert.match((await browser.look(`${dismiss}&seq=${first}&seq=${second}`)).text, /2 items will be dismissed/)
+  const dismissed = await browser.send('/console/failed/dismiss', {
+    ...filter,
+    seq: `${first},${second}`,
+    note: 'too late',
+  })
+  assert.match(dismissed.text, /2 items dismissed/)
+  assert.match(dismissed.path, /lane=1%2Fsite&activity=21/, 'the filter stays')
   assert.partialDeepStrictEqual(await pending(), { 21: 148 })
   assert.deepEqual(await reasonsOf(platform, 2), [
     ['failed.dismiss', 'too late'],
     ['failed.replay', 'corrected'],
   ])
+  const ofMessage = addressOf(await browser.look(`/console/message?seq=${third}`), 'Dismiss')
+  const { lane = '', seq = '' } = Object.fromEntries(new URL(ofMessage, platform).searchParams)
+  const shown = await browser.send('/console/failed/dismiss', { lane, seq, note: 'too late' })
+  assert.match(shown.path, /message\?seq=/)
+  assert.match(shown.text, /1 item dismissed.*Dismissed platform/, 'the page of the message shows the decision')
   const nothing = await browser.send('/console/failed/replay', { note: 'x' })
   assert.equal(nothing.status, 400)
-  assert.match(nothing.text, /nothing is selected/)
+  assert.match(nothing.text, /Nothing is selected/)
 })
 
 test('three looks lead from the overview to the reason why a message of user 1001 did not arrive', async (t) => {

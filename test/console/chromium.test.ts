@@ -132,8 +132,11 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   })
   await page.reload()
   await page.click('#table-hour summary')
+  // The new row comes before this one.
+  await page.focus('tbody a:has-text("2/push")')
   await post(`${platform}/admin/lanes/pause`, { lane: '1/push', reason: 'seen at once' }, anna.key)
   await page.waitForSelector('text=seen at once')
+  assert.equal(await page.evaluate('document.activeElement.textContent'), '2/push', 'the focus stays on its lane')
   assert.equal(await page.locator('#table-hour[open]').count(), 1)
   assert.equal(await page.locator('h1 + dl a[href$="/console/failed"]').count(), 1)
   assert.match(await page.locator('time').first().innerText(), /\(\d\d:\d\d:\d\d UTC\)/)
@@ -146,6 +149,18 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   await page.keyboard.press('p')
   await page.waitForSelector('text=Paused: continue')
   assert.equal(await page.locator('[hx-sse\\:connect]').count(), 0)
+
+  await page.goto(`${platform}/console/lanes/pause?lane=1/push&activity=9`)
+  await page.fill('textarea', 'wrong text')
+  await page.click('button.primary')
+  await page.waitForSelector('.note.good:focus')
+  await page.keyboard.press('Tab')
+  assert.ok(await page.evaluate("document.activeElement.closest('main')"), 'the effect of an act has the focus')
+  await page.keyboard.press('?')
+  await page.uncheck('text=Use these keys')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  assert.equal(await page.evaluate('document.activeElement.id'), '', 'keys can be switched off')
 })
 
 test('people sign in at an OpenID provider of another site, and have their own names and scopes', {

@@ -141,7 +141,9 @@ export function withoutScript({ browser, skip, newTab }: Journeys): void {
       for (const { path } of [...pages.map(({ path }) => ({ path })), ...acts]) {
         const lane = path.startsWith('/lanes/') && !(path in asked) ? '?lane=2/push' : ''
         await tab.open(`${url}/console${path}${parameters[path] ?? asked[path] ?? lane}`)
-        if (/Not found|Not allowed|This did not work/.test(await tab.text())) continue
+        const text = await tab.text()
+        assert.doesNotMatch(text, /Live: pause|All on this page/, `${path}: nothing is shown that needs a script`)
+        if (/Not found|Not allowed|This did not work/.test(text)) continue
         // Nothing would change here.
         if ((await tab.count('form.ask:not(:has(button))')) > 0) continue
         assert.ok((await tab.count('main h1')) > 0, path)

@@ -54,7 +54,7 @@ test('each button of the demo causes its fault, and the page says what is so and
   })
 
   await t.test('FCM answers 503: messages for Android phones wait until it answers again', async () => {
-    await press('FCM answers 503', /The operator asks it less and less often/)
+    await press('FCM answers 503', /The operator pauses FCM and tries it again/)
     const waits = page.locator('tr[data-outcome="waiting"]', { hasText: /Jonas Okafor.*tries again/s }).first()
     const key = await waits.getAttribute('data-key', waiting)
     await press('FCM answers again', /FCM answers 503/)

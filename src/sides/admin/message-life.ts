@@ -1,12 +1,17 @@
 // Composes the life of a message from the answers of both sides. Pure.
 
 import { readMessageKey } from '../../contract/message-key.ts'
+import { reconciliationFields } from '../../contract/records.ts'
 import type { AnswerOf, SideName } from './calls.ts'
 
 type Pause = AnswerOf<'platform', 'GET /admin/lanes'>['lanes'][number]['pauses'][number]
 export type PlatformMessage = AnswerOf<'platform', 'GET /admin/messages/:seq'>
 /** A message at the side that delivers it: the operator, or the platform itself. */
 export type Delivery = NonNullable<PlatformMessage['delivery']>
+
+/** @example phraseDecision('excluded') // 'excluded forbids it' */
+export const phraseDecision = (decided: string): string =>
+  reconciliationFields.some((field) => field === decided) ? `${decided} forbids it` : decided
 
 export interface Step {
   /** Epoch milliseconds. Null: now. */

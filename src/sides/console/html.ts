@@ -57,7 +57,7 @@ const tones: Readonly<Record<string, string>> = {
 
 /** A state as a badge: its word says the same as its colour. */
 export const badge = (state: string): Html =>
-  html`<span class="badge ${tones[state] ?? 'quiet'}">${state.replace('_', ' ')}</span>`
+  html`<span class="badge ${tones[state] ?? 'quiet'}">${state.replaceAll('_', ' ')}</span>`
 
 /** @example query({ lane: '1/push', state: undefined }) // '?lane=1%2Fpush' */
 export function query(members: Readonly<Record<string, string | number | undefined>>): string {
@@ -89,6 +89,14 @@ export const table = (label: string, columns: readonly string[], rows: readonly 
 export const facts = (all: readonly (readonly [name: string, value: Html])[]): Html =>
   html`<dl class="facts">!${all.map(([name, value]) => html`<dt>${name}</dt><dd>!${value}</dd>`)}</dl>`
 
+/** Links that look like buttons. */
+export const buttons = (links: readonly Link[]): Html =>
+  links.length === 0
+    ? ''
+    : html`<p class="buttons">!${links.map(([to, says]) => html`<a class="button" href="${to}">${says}</a>`)}</p>`
+
+export type Link = readonly [to: string, says: string]
+
 export const crumb = (link: string, name: string): Html => html`<p class="crumb"><a href="${link}">← ${name}</a></p>`
 
 /** A choice. @param options pairs of a value and what it says */
@@ -99,6 +107,21 @@ export const select = (
   chosen = '',
 ): Html =>
   html`<label>${label}<select name="${name}">!${options.map(([value, says]) => html`<option value="${value}" !${value === chosen ? 'selected' : ''}>${says}</option>`)}</select></label>`
+
+/** Fields that the reader does not see. */
+export const hidden = (fields: Readonly<Record<string, string>>): Html =>
+  html`!${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`
+
+/** A form whose fields are the filter in the address of the page. @param other the link beside its button */
+export const filterForm = (
+  address: string,
+  fields: readonly Html[],
+  says = 'Filter',
+  [to, otherSays]: Link = [address, 'Clear'],
+): Html =>
+  html`<form class="filter" action="${address}">
+!${fields}
+<button class="primary">${says}</button><a class="button" href="${to}">${otherSays}</a></form>`
 
 export const input = (label: string, name: string, value = '', attributes: Html = ''): Html =>
   html`<label>${label}<input name="${name}" value="${value}" !${attributes}></label>`

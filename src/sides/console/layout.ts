@@ -1,7 +1,7 @@
 // The frame of every page: navigation, search, the person, help, and the notes about an act.
 
 import type { FileName } from './files.ts'
-import { type Html, html, query } from './html.ts'
+import { type Html, hidden, html, query } from './html.ts'
 import type { Page, Visit } from './page.ts'
 
 export interface Frame {
@@ -64,7 +64,7 @@ export function frameOf(visit: Visit, pages: readonly Page[], path: string, cont
 <a class="brand" href="${visit.link('/')}"><span class="mark" aria-hidden="true"></span>Bellwire <span class="side">${visit.side}</span></a>
 !${visit.can('GET /admin/messages') ? searchOf(visit) : '<span></span>'}
 <form class="person" method="post" action="${visit.link('/sign-out')}">
-<input type="hidden" name="csrf" value="${visit.csrf}">
+!${hidden({ csrf: visit.csrf })}
 <span title="The key that you signed in with"><bdi>${visit.key.name}</bdi></span>
 <button class="plain">Sign out</button>
 </form>
@@ -73,7 +73,7 @@ export function frameOf(visit: Visit, pages: readonly Page[], path: string, cont
 <main id="content" tabindex="-1">
 !${content}
 </main>
-<dialog id="help" aria-labelledby="help-title">!${helpOf(shown)}<form method="dialog"><button>Close</button></form></dialog>`
+<dialog id="help" aria-labelledby="help-title">!${helpOf(shown)}<p><label class="box"><input type="checkbox" data-keys checked> Use these keys</label></p><form method="dialog"><button>Close</button></form></dialog>`
 }
 
 function searchOf(visit: Visit): Html {
@@ -104,21 +104,25 @@ export function signInOf({
   side,
   problem,
   to,
+  ended,
   oidc,
 }: {
   readonly base: string
   readonly side: string
   readonly problem?: string | undefined
   readonly to?: string | undefined
+  /** Why the person has no session any more. */
+  readonly ended?: string | undefined
   /** The issuer of the OpenID provider. */
   readonly oidc?: string | undefined
 }): Html {
   return html`<main class="sign-in" id="content">
 <h1><span class="mark" aria-hidden="true"></span>Bellwire <span class="side">${side}</span></h1>
+!${ended === undefined ? '' : html`<p class="lead" role="status">${ended === 'sign-out' ? 'You are signed out.' : 'Your session has ended: sign in again.'}</p>`}
 <form method="post" action="${base}/sign-in">
 <p>Sign in with a key for <code>/admin</code>. Its scopes decide what you see and what you can change.</p>
 !${problem === undefined ? '' : html`<p class="note bad" role="alert">${problem}</p>`}
-!${to === undefined ? '' : html`<input type="hidden" name="to" value="${to}">`}
+!${to === undefined ? '' : hidden({ to })}
 <label for="key">Key</label>
 <input id="key" name="key" type="password" autocomplete="current-password" required autofocus maxlength="512">
 <button class="primary">Sign in</button>

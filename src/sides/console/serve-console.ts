@@ -15,7 +15,7 @@ import { reasonMemberOf } from '../admin/requests.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
 import { createFiles } from './files.ts'
-import { type Html, html, query as queryOf } from './html.ts'
+import { buttons, type Html, hidden, html, type Link, query as queryOf } from './html.ts'
 import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
 import { createLivePages } from './live.ts'
 import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
@@ -151,7 +151,8 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     }
     const base = baseOf(request)
     const to = request.method === 'GET' ? request.originalUrl.slice(base.length) : ''
-    reply.redirect(`${base}/sign-in${queryOf({ to: to === '' || to === '/' ? undefined : to })}`, 303)
+    const ended = readCookie(request, cookieName) === undefined ? undefined : 'session'
+    reply.redirect(`${base}/sign-in${queryOf({ to: to === '/' ? undefined : to, ended })}`, 303)
   }
 
   /** The key with which the session calls /admin. Undefined: the key or the person is no longer known, or the proxy names another. */
@@ -204,7 +205,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   async function signInPage(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
     const base = baseOf(request)
-    const { to } = fieldsOf(request.method === 'GET' ? (request.query as object) : request.body)
+    const { to, ended } = fieldsOf(request.method === 'GET' ? request.query : request.body)
     const named = namedByProxy(request)
     if (named !== undefined && people.keyOf(named) !== undefined && problem === undefined) {
       await begin(request, reply, { by: 'proxy', person: named })
@@ -216,7 +217,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
         : keys.length === 0 && !oidc
           ? 'No key for /admin is configured: add one in the configuration.'
           : undefined
-    const form = signInOf({ base, side, problem: problem ?? none, to, oidc: oidc && further?.oidc?.issuer })
+    const form = signInOf({ base, side, problem: problem ?? none, to, ended, oidc: oidc && further?.oidc?.issuer })
     return reply
       .type(htmlType)
       .send(documentOf({ title: 'Sign in', side, base, versions: await files.versions() }, form))
@@ -241,7 +242,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     sessions.end(readCookie(request, cookieName))
     const base = baseOf(request)
     setCookie(request, reply, { name: cookieName, path: base, value: undefined })
-    return reply.redirect(`${base}/sign-in`, 303)
+    return reply.redirect(`${base}/sign-in?ended=sign-out`, 303)
   }
 
   function visitOf(request: FastifyRequest): Visit {
@@ -296,7 +297,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   function noteOf({ query: { did, count = '' } }: Visit): Html {
     const act = acts.find(({ path }) => path === did)
     return act && /^\d{1,15}$/.test(count)
-      ? html`<p class="note good" role="status">${act.done(Number(count))}</p>`
+      ? html`<p class="note good" role="status" tabindex="-1" autofocus>${act.done(Number(count))}</p>`
       : ''
   }
 
@@ -304,13 +305,10 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     const visit = visitOf(request)
     demand(visit, act.needs)
     const { before = '', effect, fields = '', isEmpty, back } = await act.ask(visit)
-    const given = Object.entries(visit.query).map(
-      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-    )
     const content = html`<h1>${act.title}</h1>
 !${before}
 <form class="ask" method="post" action="${visit.link(act.path)}">
-<input type="hidden" name="csrf" value="${visit.csrf}">!${given}
+!${hidden({ csrf: visit.csrf, ...visit.query })}
 <p>!${effect}</p>
 !${fields}
 <p class="buttons">!${isEmpty ? '' : html`<button class="primary !${act.isFinal ? 'final' : ''}">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
@@ -359,14 +357,26 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
         cause: messageOf(error),
       })
     }
-    const content = html`<h1>${status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'This did not work'}</h1><p class="note bad" role="alert">${message}</p>`
+    const title = status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'This did not work'
+    const isOpen = opened.has(request)
+    const content = html`<h1>${title}</h1><p class="note bad" role="alert" tabindex="-1" autofocus>${sentence(message)}</p>
+!${buttons(isOpen ? waysOn(request, status) : [[baseOf(request), 'Sign in']])}`
     reply.code(status)
-    if (opened.has(request)) {
-      const to = html`<p class="buttons"><a class="button" href="${baseOf(request)}">Overview</a></p>`
-      return send(request, reply, { title: 'Error', path: '', content: content + to })
-    }
-    const frame = { title: 'Error', side, base: baseOf(request), versions: await files.versions() }
+    if (isOpen) return send(request, reply, { title, path: '', content })
+    const frame = { title, side, base: baseOf(request), versions: await files.versions() }
     return reply.type(htmlType).send(documentOf(frame, html`<main class="sign-in" id="content">!${content}</main>`))
+  }
+
+  /** Where the person can go on: the page again, or the page or form before it. */
+  function waysOn(request: FastifyRequest, status: number): readonly Link[] {
+    const { method, originalUrl, headers } = request
+    const base = baseOf(request)
+    const { referer = '' } = headers
+    return [
+      ...(method === 'GET' && status >= 500 ? [[originalUrl, 'Try again'] as const] : []),
+      ...(referer.startsWith(`${originOf(request)}${base}`) ? [[referer, 'Back'] as const] : []),
+      [base, 'Overview'],
+    ]
   }
 }
 
@@ -374,6 +384,10 @@ const unknownPerson = (name: string): string =>
   `${name} may not use this console: add the name to console.people, with scopes`
 
 const htmlType = 'text/html; charset=utf-8'
+
+/** A name stays as it is. @example sentence('there is no such page') // 'There is no such page.' */
+const sentence = (text: string): string =>
+  text.replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase()).replace(/[^.?!]$/, '$&.')
 
 /** The live part of a page, and what pauses it. The address says whether it is paused. */
 function liveOf(visit: Visit, path: string, part: Html): { readonly control: Html; readonly part: Html } {

@@ -64,7 +64,7 @@ export function createActs({ servers, clients, journal, records, phones }: Stage
         if (platform.process.state === 'running') return undefined
         return platform.process.state === 'starting'
           ? 'The platform starts again. It goes on with the messages in its store.'
-          : 'The platform was killed in the middle of its work. Its messages are safe in its store; it goes on with them after a start. Until then it accepts no new ones.'
+          : 'The platform was killed in the middle of its work. Its messages are safe in its store, and it goes on with them after a start. Until then it accepts no messages.'
       },
       async press() {
         if (!isUp(platform)) return start(platform)
@@ -140,7 +140,7 @@ export function createActs({ servers, clients, journal, records, phones }: Stage
       get says() {
         if (diskProblem) return diskProblem
         return operator.process.isDiskFull
-          ? 'The operator cannot write to its disk, so it accepts no message: it sends nothing that it cannot remember. The platform keeps them. (The system refuses each write of the process, by prlimit: filling a disk would need root.)'
+          ? 'The operator cannot write to its disk, so it accepts no message: it sends nothing that it cannot record. The platform keeps the messages. (The system refuses each write of the process, by prlimit: filling a disk would need root.)'
           : undefined
       },
       async press() {
@@ -174,7 +174,7 @@ export function createActs({ servers, clients, journal, records, phones }: Stage
       },
       get says() {
         return endFault
-          ? 'FCM answers 503. The operator asks it less and less often, and the platform keeps each message that reaches no other device of its user. Messages to iPhones, laptops and inboxes arrive as before.'
+          ? 'FCM answers 503. The operator pauses FCM and tries it again after longer and longer waits. The platform keeps each message that reaches no other device of its user. Messages to iPhones, laptops and inboxes arrive as before.'
           : undefined
       },
       async press() {

@@ -36,7 +36,7 @@ export async function composeWay(scene: Scene): Promise<Html> {
 !${stationOf(scene, 'operator', 'Operator', stateOf(servers.operator), operatorText(summary))}
 !${stationOf(scene, 'services', 'Push services', '', servicesText(scene))}
 </ol>
-!${problems.length === 0 ? '' : html`<ul class="reasons" aria-label="What is so now">!${problems}</ul>`}
+!${problems.length === 0 ? '' : html`<ul class="reasons" aria-label="Effects of the buttons">!${problems}</ul>`}
 <h2>What becomes of the messages</h2>
 !${numbersOf(journal)}
 !${messagesOf(scene)}`
@@ -61,7 +61,7 @@ function verdictOf({ servers: { operator, platform }, journal, acts }: Scene): H
   const { waiting } = journal.counts()
   const wait = waiting === 0 ? 'No message waits.' : `${phraseCount(waiting, 'message')} on the way.`
   return html`<h1 class="verdict ${problems.length === 0 ? 'good' : 'bad'}">${problems.join('. ') || 'Messages arrive'}</h1>
-<p class="lead">${wait} Each arrives once, or you see why not. Break something: no message is lost, and none rings twice.</p>`
+<p class="lead">${wait} Each message arrives once, or you see why not. Break something: no message is lost, and none rings twice.</p>`
 }
 
 function stationOf({ acts }: Scene, place: Place, title: string, state: Html, text: Html): Html {
@@ -84,7 +84,7 @@ function platformText({ journal }: Scene, lanes: Lanes): Html {
 
 function callsText(lanes: Lanes): string {
   const calls = lanes.reduce((sum, { in_flight: count }) => sum + count, 0)
-  return calls === 0 ? 'HTTP. No call runs.' : `HTTP. ${phraseCount(calls, 'message')} in a call.`
+  return calls === 0 ? 'HTTP. No call is running.' : `HTTP. ${phraseCount(calls, 'message')} in a call.`
 }
 
 function operatorText(summary: Awaited<ReturnType<Stage['clients']['operatorSummary']>> | undefined): Html {
@@ -111,7 +111,7 @@ function numbersOf(journal: Scene['journal']): Html {
     ['Wait for a phone', number(kept), kept > 0 ? 'warn' : ''],
     ['On the way', number(waiting), waiting > 0 ? 'warn' : ''],
     ['Refused', number(refused + unreadable)],
-    ['Cancelled', number(cancelled + failed)],
+    ['Cancelled or expired', number(cancelled + failed)],
   ])
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { BrokerConsumer, Take } from '../../../src/base/brokers/consumer.ts'
+import { signedIn } from '../../console/browse.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, element, get, post } from '../../support/sides.ts'
 import { twoStores } from '../../support/two-stores.ts'
@@ -21,6 +22,7 @@ for (const lost of [0, 1] as const)
     await enqueue([...ofBrand(1), ...ofBrand(2)])
     const settled = async () => (await get(`${url}/admin/summary`)).body.successful === 40
     await until(settled, { awaited: 'both brands are delivered' })
+    const console = await signedIn(url, adminKey.key)
 
     const noticed = event('store.lost')
     stores.proxies[lost].cut()
@@ -38,6 +40,8 @@ for (const lost of [0, 1] as const)
     assert.equal(await statusOf(`messages?brand=${here}&user_id=1001`), 200)
     assert.equal(await statusOf(`messages?brand=${away}&user_id=1001`), 503)
     assert.equal(await statusOf('summary'), 503, 'a part would look like the whole')
+    const missing = new RegExp(`1 lane does not answer.* lane ${away}/push does not answer now.* Waiting`)
+    await until(async () => missing.test((await console.look('/console')).text), { awaited: 'the overview says it' })
     const pause = { lane: `${here}/push`, reason: 'test' }
     assert.equal((await post(`${url}/admin/lanes/pause`, pause, adminKey.key)).status, 200)
     assert.equal((await post(`${url}/admin/lanes/resume`, { lane: pause.lane }, adminKey.key)).status, 200)

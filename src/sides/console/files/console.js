@@ -2,10 +2,14 @@
 
 const base = document.body.dataset.base
 
-// Keyboard.
+// Keyboard. Speech is typed as single keys, so a reader can switch them off.
+const keysBox = document.querySelector('#help [data-keys]')
+if (keysBox) keysBox.checked = localStorage.getItem('bellwire-keys') !== 'off'
+keysBox?.addEventListener('change', () => localStorage.setItem('bellwire-keys', keysBox.checked ? 'on' : 'off'))
+
 let afterG = false
 document.addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+  if (!keysBox?.checked || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
   const { key } = event
   if (afterG) {
     afterG = false
@@ -77,6 +81,7 @@ const plots = new Map()
 function colorOf(name, opacity = '100%') {
   const probe = document.createElement('i')
   probe.style.color = `var(${name})`
+  probe.style.forcedColorAdjust = 'none'
   document.body.append(probe)
   const { color } = getComputedStyle(probe)
   probe.remove()

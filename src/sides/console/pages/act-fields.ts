@@ -1,7 +1,11 @@
-// The fields that several acts ask for.
+// The fields that several acts ask for, and the links that offer acts.
 
-import { type Html, html } from '../html.ts'
+import { buttons, type Html, html, type Link } from '../html.ts'
 import type { AnyRouteName, Fields, Visit } from '../page.ts'
+
+/** Those of the links that this key may follow, as buttons. @param all each with the route that it needs */
+export const offers = ({ can }: Visit, all: readonly (readonly [needs: AnyRouteName, ...Link])[]): Html =>
+  buttons(all.filter(([needs]) => can(needs)).map(([, to, says]) => [to, says]))
 
 /** Asks why, if the route stores it. */
 export function reasonField(visit: Visit, route: AnyRouteName): Html {

@@ -1,7 +1,7 @@
 // Who did what?
 
 import type { AnswerOf, SideName } from '../../admin/calls.ts'
-import { empty, type Html, html, input, moment, number, table } from '../html.ts'
+import { buttons, empty, filterForm, type Html, html, input, moment, number, table } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { pick } from './act-fields.ts'
 
@@ -23,17 +23,22 @@ export const auditPage: Page = {
     const { entries, next } = await visit.call('GET /admin/audit', { query })
     return html`<h1>Audit</h1>
 <p class="lead">Who acted, or looked at data of persons, the newest first. This look is an entry too.</p>
-!${filterForm(visit, brand)}
+!${formOf(visit, brand)}
 !${entries.length === 0 ? empty('No entry matches the filter.') : entryTable(entries)}
-!${next === undefined ? '' : html`<p class="buttons"><a class="button" href="${visit.link('/audit', { ...filter, before: next })}">Older entries</a></p>`}`
+!${next === undefined ? '' : buttons([[visit.link('/audit', { ...filter, before: next }), 'Older entries']])}`
   },
 }
 
-function filterForm(visit: Visit, brand: string | undefined): Html {
+function formOf(visit: Visit, brand: string | undefined): Html {
   const { act, by, user, since, until } = visit.query
-  return html`<form class="filter" action="${visit.link('/audit')}">
-!${input('Act', 'act', act)}!${input('By', 'by', by)}!${input('Brand', 'brand', brand, html`inputmode="numeric"`)}!${input('User', 'user', user, html`spellcheck="false"`)}!${input('Since', 'since', since, html`type="date"`)}!${input('Before', 'until', until, html`type="date"`)}
-<button class="primary">Filter</button><a class="button" href="${visit.link('/audit')}">Clear</a></form>`
+  return filterForm(visit.link('/audit'), [
+    input('Act', 'act', act),
+    input('By', 'by', by),
+    input('Brand', 'brand', brand, html`inputmode="numeric"`),
+    input('User', 'user', user, html`spellcheck="false"`),
+    input('Since', 'since', since, html`type="date"`),
+    input('Before', 'until', until, html`type="date"`),
+  ])
 }
 
 function entryTable(entries: readonly Entry[]): Html {
@@ -44,7 +49,7 @@ function entryTable(entries: readonly Entry[]): Html {
   })
   return table(
     'Entries of the audit trail',
-    ['Time', 'By', 'Act', 'Lane or brand', 'User', '#Count', 'Why and what'],
+    ['Time', 'By', 'Act', 'Lane or brand', 'User', '#Count', 'Reason and details'],
     rows,
   )
 }

@@ -3,7 +3,22 @@
 import { clock } from '../../../base/runtime/clock.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
-import { badge, crumb, empty, figures, type Html, html, input, moment, number, select, table } from '../html.ts'
+import {
+  badge,
+  buttons,
+  crumb,
+  empty,
+  figures,
+  filterForm,
+  type Html,
+  hidden,
+  html,
+  input,
+  moment,
+  number,
+  select,
+  table,
+} from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { pick } from './act-fields.ts'
 
@@ -39,27 +54,31 @@ export const conversionsPage: Page = {
     const { groups } = await visit.call('GET /admin/conversions', { query: { by, ...filter } })
     const ranked = groups.toSorted((a, b) => b.sent - a.sent)
     return html`<h1>Conversions</h1>
-<p class="lead">How far the messages came that were enqueued in these days.</p>
-!${filterForm(visit, by, filter.since)}
+<p class="lead">The messages that were enqueued in these days, by the stage that they reached.</p>
+!${formOf(visit, by, filter.since)}
 !${groups.length === 0 ? empty('No message was sent in these days, or none matches the filter.') : html`!${sumOf(groups)}<h2>By ${kindNames[by].toLowerCase()}</h2>!${groupTable(visit, by, ranked)}`}`
   },
 }
 
-function filterForm(visit: Visit, by: (typeof kinds)[number], since: string | undefined): Html {
+function formOf(visit: Visit, by: (typeof kinds)[number], since: string | undefined): Html {
   const { query } = visit
   const channels = [
     ['', 'any'],
     ['push', 'push'],
     ['site', 'site'],
   ] as const
-  return html`<form class="filter" action="${visit.link('/conversions')}">
-!${select(
-    'Counted by',
-    'by',
-    kinds.map((each) => [each, kindNames[each].toLowerCase()] as const),
-    by,
-  )}!${input('Brand', 'brand', query.brand, html`inputmode="numeric"`)}!${select('Channel', 'channel', channels, query.channel)}!${input('Activity', 'activity', query.activity)}!${input('Action', 'action', query.action)}!${input('Action group', 'action_group', query.action_group)}!${input('First day (UTC)', 'since', since, html`type="date"`)}!${input('Last day (UTC)', 'until', query.until, html`type="date"`)}
-<button class="primary">Count</button><a class="button" href="${visit.link('/conversions')}">Clear</a></form>`
+  const names = kinds.map((each) => [each, kindNames[each].toLowerCase()] as const)
+  const fields = [
+    select('Counted by', 'by', names, by),
+    input('Brand', 'brand', query.brand, html`inputmode="numeric"`),
+    select('Channel', 'channel', channels, query.channel),
+    input('Activity', 'activity', query.activity),
+    input('Action', 'action', query.action),
+    input('Action group', 'action_group', query.action_group),
+    input('First day (UTC)', 'since', since, html`type="date"`),
+    input('Last day (UTC)', 'until', query.until, html`type="date"`),
+  ]
+  return filterForm(visit.link('/conversions'), fields, 'Count')
 }
 
 const stages = ['delivered', 'displayed', 'clicked'] as const
@@ -121,14 +140,12 @@ export const conversionListPage: Page = {
     const query = { ...filter, stage: stage as 'clicked', after, limit: mostListed }
     const { conversions, next } = await visit.call('GET /admin/conversions/messages', { query })
     const given = pick(visit.query, filterNames)
-    const hidden = Object.entries(given).map(
-      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-    )
+    const path = '/conversions/messages'
     const choices = [['', 'any'], ...stages.map((each) => [each, each] as const)] as const
     return html`!${crumb(visit.link('/conversions', given), 'Conversions')}<h1>Messages with a status</h1>
-<form class="filter" action="${visit.link('/conversions/messages')}">!${hidden}!${select('Reached', 'stage', choices, stage)}<button class="primary">Filter</button></form>
+!${filterForm(visit.link(path), [hidden(given), select('Reached', 'stage', choices, stage)], 'Filter', [visit.link(path, given), 'Clear'])}
 !${conversions.length === 0 ? empty('No message with a status matches on this page.') : listTable(visit, conversions)}
-!${next === undefined ? '' : html`<p class="buttons"><a class="button" href="${visit.link('/conversions/messages', { ...given, stage, after: next })}">Next page</a></p>`}`
+!${next === undefined ? '' : buttons([[visit.link(path, { ...given, stage, after: next }), 'Next page']])}`
   },
 }
 

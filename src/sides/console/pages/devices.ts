@@ -3,9 +3,10 @@
 import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf, SideName } from '../../admin/calls.ts'
-import { empty, type Html, html, input, moment, table } from '../html.ts'
+import { empty, type Html, html, moment, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
-import { reasonField, reasonOf } from './act-fields.ts'
+import { offers, reasonField, reasonOf } from './act-fields.ts'
+import { askPerson, type Person } from './person.ts'
 
 type Device = AnswerOf<SideName, 'GET /admin/devices'>['devices'][number]
 type Removal = AnswerOf<SideName, 'GET /admin/devices/removed'>['removed'][number]
@@ -18,18 +19,15 @@ export const devicesPage: Page = {
   needs: 'GET /admin/devices',
   letter: 'd',
   async still(visit) {
-    const { user, brand = visit.key.brands?.[0] } = visit.query
-    const form = html`<h1>Devices</h1><form class="filter" action="${visit.link('/devices')}">
-!${input('Brand', 'brand', brand ?? '', html`inputmode="numeric" required`)}!${input('User', 'user', user ?? '', html`required spellcheck="false"`)}<button class="primary">Show</button></form>`
-    if (user === undefined || brand === undefined)
-      return html`!${form}!${empty('Give a brand and a user. The look is recorded in the audit trail.')}`
+    const { form, person } = askPerson(visit, '/devices')
+    if (!person) return html`<h1>Devices</h1>!${form}`
     const [devices, removed] = await Promise.all([
-      visit.call('GET /admin/devices', { query: { brand, user_id: user } }),
-      readRemoved(visit, brand, user),
+      visit.call('GET /admin/devices', { query: { brand: person.brand, user_id: person.user } }),
+      readRemoved(visit, person),
     ])
-    return html`!${form}
+    return html`<h1>Devices</h1>!${form}
 <h2>Linked devices</h2>!${devices.devices.length === 0 ? empty('This user has no device: pushes fail with the reason no_device.') : deviceTable(devices.devices)}
-!${removed.length === 0 ? '' : removedOf(visit, brand, user, removed)}`
+!${removed.length === 0 ? '' : removedOf(visit, person, removed)}`
   },
 }
 
@@ -41,12 +39,12 @@ function deviceTable(devices: readonly Device[]): Html {
   return table('Linked devices', ['Kind', 'Token begins', 'App', 'Linked by', 'Origin', 'Linked', 'Device'], rows)
 }
 
-async function readRemoved(visit: Visit, brand: string, user: string): Promise<readonly Removal[]> {
+async function readRemoved(visit: Visit, { brand, user }: Person): Promise<readonly Removal[]> {
   const query = { brand, user_id: user, limit: mostRemovals }
   return (await visit.call('GET /admin/devices/removed', { query })).removed
 }
 
-function removedOf(visit: Visit, brand: string, user: string, removed: readonly Removal[]): Html {
+function removedOf(visit: Visit, person: Person, removed: readonly Removal[]): Html {
   const rows = removed
     .toReversed()
     .map(
@@ -54,9 +52,8 @@ function removedOf(visit: Visit, brand: string, user: string, removed: readonly 
         html`<tr><th scope="row">${kind ?? '–'}</th><td>!${moment(at)}</td><td>!${moment(linked)}</td><td>!${restored === undefined ? html`${restorable ? 'can be restored' : 'was linked or unlinked since'}` : html`restored !${moment(restored)}`}</td><td class="wide">${why}</td></tr>`,
     )
   const count = removed.filter(({ restorable }) => restorable).length
-  const restorable = count > 0 && visit.can('POST /admin/devices/restore')
   return html`<h2>Removed devices</h2>!${table('Removed devices', ['Kind', 'Removed', 'Linked', 'State', 'Why'], rows)}
-!${restorable ? html`<p class="buttons"><a class="button" href="${visit.link('/devices/restore', { brand, user })}">Restore devices</a></p>` : ''}`
+!${count === 0 ? '' : offers(visit, [[restore.needs, visit.link(restore.path, { ...person }), restore.title]])}`
 }
 
 const restore: Act = {
@@ -65,7 +62,7 @@ const restore: Act = {
   title: 'Restore devices',
   async ask(visit) {
     const { brand, user } = userIn(visit.query)
-    const count = (await readRemoved(visit, brand, user)).filter(({ restorable }) => restorable).length
+    const count = (await readRemoved(visit, { brand, user })).filter(({ restorable }) => restorable).length
     return {
       effect: html`${phraseCount(count, 'device')} of user <bdi>${user}</bdi> of brand ${brand} ${count === 1 ? 'is' : 'are'} linked again, as before the removal. Pushes are sent to ${count === 1 ? 'it' : 'them'} again.`,
       fields: reasonField(visit, this.needs),
@@ -83,7 +80,7 @@ const restore: Act = {
 }
 
 /** @throws HttpError 400 if the address names no user */
-function userIn({ brand, user }: Readonly<Record<string, string>>): { readonly brand: string; readonly user: string } {
+function userIn({ brand, user }: Readonly<Record<string, string>>): Person {
   if (brand === undefined || user === undefined)
     throw new HttpError(400, 'no user is named: open the page of the devices')
   return { brand, user }

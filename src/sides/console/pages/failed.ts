@@ -3,8 +3,21 @@
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { reasons } from '../../../contract/reasons.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
-import { badge, empty, facts, type Html, html, input, moment, number, select, table } from '../html.ts'
-import type { Act, Page, Visit } from '../page.ts'
+import {
+  buttons,
+  empty,
+  facts,
+  filterForm,
+  type Html,
+  hidden,
+  html,
+  input,
+  moment,
+  number,
+  select,
+  table,
+} from '../html.ts'
+import type { Act, Fields, Page, Visit } from '../page.ts'
 import { pick, reasonField, reasonOf } from './act-fields.ts'
 import { describeReason } from './reason-facts.ts'
 
@@ -36,9 +49,15 @@ function filterOf(visit: Visit): Html {
   const { query } = visit
   const known = [['', 'any'], ...Object.keys(reasons).map((each) => [each, each])] as [string, string][]
   const states = ['pending', 'dismissed', 'replayed'].map((each) => [each, each] as const)
-  return html`<form class="filter" action="${visit.link('/failed')}">
-!${input('Lane', 'lane', query.lane)}!${input('Activity', 'activity', query.activity)}!${input('Action', 'action', query.action)}!${select('Reason', 'reason', known, query.reason)}!${input('User', 'user', query.user)}!${input('Part of the error', 'error', query.error)}!${select('State', 'state', states, query.state ?? 'pending')}
-<button class="primary">Filter</button><a class="button" href="${visit.link('/failed')}">Clear</a></form>`
+  return filterForm(visit.link('/failed'), [
+    input('Lane', 'lane', query.lane),
+    input('Activity', 'activity', query.activity),
+    input('Action', 'action', query.action),
+    select('Reason', 'reason', known, query.reason),
+    input('User', 'user', query.user),
+    input('Part of the error', 'error', query.error),
+    select('State', 'state', states, query.state ?? 'pending'),
+  ])
 }
 
 /** The meaning of each reason, and its remedy. */
@@ -76,15 +95,12 @@ async function itemsOf(visit: Visit): Promise<Html> {
   const acts = state === 'pending' ? ([replay, dismiss] as const).filter((act) => visit.can(act.needs)) : []
   const rows = items.map(
     ({ seq, id, user, lane, reason, error, at, attempts }) =>
-      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td><bdi>${lane}</bdi></td><td><bdi>${user ?? '–'}</bdi></td><td>!${badge(reason)}</td><td class="number">${number(attempts)}</td><td class="wide"><bdi>${error}</bdi></td></tr>`,
+      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td><bdi>${lane}</bdi></td><td><bdi>${user ?? '–'}</bdi></td><td>${reason}</td><td class="number">${number(attempts)}</td><td class="wide"><bdi>${error}</bdi></td></tr>`,
   )
   const columns = ['Message', 'Time', 'Lane', 'User', 'Reason', '#Attempts', 'Error']
   const following =
-    next === undefined
-      ? ''
-      : html`<p class="buttons"><a class="button" href="${visit.link('/failed', { ...filter, state, after: next })}">Next page</a></p>`
+    next === undefined ? '' : buttons([[visit.link('/failed', { ...filter, state, after: next }), 'Next page']])
   if (acts.length === 0) return html`<h2>Items</h2>!${table('Items', columns, rows)}!${following}`
-  const lane = filter.lane === undefined ? '' : html`<input type="hidden" name="lane" value="${filter.lane}">`
   const all = Object.keys(filter).length === 0 ? { all: 'true' } : filter
   const ofSelected = acts.map(
     (act) => html`<button formaction="${visit.link(act.path)}">${act.title} selected</button>`,
@@ -93,7 +109,7 @@ async function itemsOf(visit: Visit): Promise<Html> {
     (act) => html`<a class="button" href="${visit.link(act.path, all)}">${act.title} all that match</a>`,
   )
   return html`<h2>Items</h2>
-<form action="${visit.link(replay.path)}">!${lane}
+<form action="${visit.link(replay.path)}">!${hidden({ ...filter, selected: 'yes' })}
 <p class="buttons bar"><label class="box"><input type="checkbox" data-all> All on this page</label>!${ofSelected}!${ofAll}</p>
 !${table('Items', ['', ...columns], rows)}</form>!${following}`
 }
@@ -111,12 +127,20 @@ type AnswerlessSelection = { readonly seqs?: readonly number[]; readonly all?: t
   readonly [Each in (typeof filterNames)[number]]?: string
 }
 
-function selectionOf(fields: Readonly<Record<string, string>>): AnswerlessSelection {
-  const { seq } = fields
+/** Selected items come with the filter of their page, which does not select. */
+function selectionOf(fields: Fields): AnswerlessSelection {
+  const { seq, selected } = fields
   if (seq !== undefined) return { seqs: seq.split(',').map(Number), ...pick(fields, ['lane']) }
+  if (selected !== undefined) return {}
   const filter = pick(fields, filterNames)
   return Object.keys(filter).length === 0 && fields.all === 'true' ? { all: true } : filter
 }
+
+/** The page of the message whose decision it is, or the list with its filter. */
+const pageOf = (visit: Visit, { seq = '', selected, ...fields }: Fields): string =>
+  selected === undefined && /^\d+$/.test(seq) && visit.can('GET /admin/messages')
+    ? visit.link('/message', { seq })
+    : visit.link('/failed', pick(fields, filterNames))
 
 function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string, done: string): Act {
   const route = `POST /admin/failed/${action}` as const
@@ -143,8 +167,8 @@ function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string,
     title,
     async ask(visit) {
       const selection = selectionOf(visit.query)
-      const back = visit.link('/failed', pick(visit.query, filterNames))
-      if (Object.keys(selection).filter((name) => name !== 'lane' || visit.query.seq === undefined).length === 0)
+      const back = pageOf(visit, visit.query)
+      if (Object.keys(selection).length === 0)
         return { effect: 'Nothing is selected: select items, or use a filter.', isEmpty: true, back }
       const reached: Group[] = []
       const count = await callAll(visit, { ...selection, preview: true }, (groups) => reached.push(...groups))
@@ -161,7 +185,7 @@ function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string,
       const perSecond = action === 'replay' && rate !== undefined ? { per_second: Number(rate) } : {}
       const body = { ...selectionOf(fields), ...perSecond, ...reasonOf<'note'>(visit, route, fields) }
       const count = await callAll(visit, body, () => {})
-      return { to: visit.link('/failed', pick(fields, filterNames)), count }
+      return { to: pageOf(visit, fields), count }
     },
     done: (count) => `${phraseCount(count, 'item')} ${done}.`,
   }

@@ -1,7 +1,7 @@
 // Pause, resume, try now, change, reset and cancel.
 
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
-import { html, input, number, select } from '../html.ts'
+import { filterForm, hidden, html, input, number, select } from '../html.ts'
 import type { Act, Visit } from '../page.ts'
 import { endField, endOf, pick, reasonField, reasonOf } from './act-fields.ts'
 import { readLane, settingNames } from './lane.ts'
@@ -163,9 +163,16 @@ const cancel: Act = {
     const given = pick(visit.query, filters)
     const isAll = visit.query.all === 'true'
     const hasFilter = Object.keys(given).length > 0
-    const before = html`<form class="filter" action="${visit.link(this.path)}"><input type="hidden" name="lane" value="${name}">
-!${input('Activity', 'activity', given.activity)}!${input('Action', 'action', given.action)}!${input('User', 'user', given.user)}!${input('Enqueued from', 'from', given.from, html`placeholder="2026-01-31T10:00Z"`)}!${input('until', 'until', given.until)}
-<button class="primary">Count</button><a class="button" href="${visit.link(this.path, { lane: name, all: 'true' })}">All ${number(waiting)} waiting</a></form>`
+    const fields = [
+      hidden({ lane: name }),
+      input('Activity', 'activity', given.activity),
+      input('Action', 'action', given.action),
+      input('User', 'user', given.user),
+      input('Enqueued from', 'from', given.from, html`placeholder="2026-01-31T10:00Z"`),
+      input('Enqueued until', 'until', given.until, html`placeholder="2026-01-31T10:00Z"`),
+    ]
+    const all = [visit.link(this.path, { lane: name, all: 'true' }), `All ${number(waiting)} waiting`] as const
+    const before = filterForm(visit.link(this.path), fields, 'Count', all)
     const back = laneLink(visit, name)
     if (!hasFilter && !isAll)
       return { before, effect: 'Choose the messages above: by a filter, or all that wait.', isEmpty: true, back }

@@ -1,5 +1,7 @@
 // A lane, as several pages show it.
 
+import { clock } from '../../../base/runtime/clock.ts'
+import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import { badge, duration, type Html, html, moment, number, table } from '../html.ts'
 import type { Visit } from '../page.ts'
@@ -16,7 +18,7 @@ export function laneTable(visit: Visit, lanes: readonly Lane[]): Html {
   const rows = lanes.map((lane) => {
     const { name, waiting, oldest_age_ms: age, in_flight: inFlight, settings } = lane
     const reasons = reasonsOf(lane)
-    return html`<tr>
+    return html`<tr id="lane-${name}">
 <th scope="row"><a href="${visit.link('/lane', { name })}"><bdi>${name}</bdi></a></th>
 <td>!${stateOf(lane)}</td>
 <td class="number">${number(waiting)}</td>
@@ -28,13 +30,15 @@ export function laneTable(visit: Visit, lanes: readonly Lane[]): Html {
   return table('Lanes', ['Lane', 'State', '#Waiting', '#Oldest', '#In calls', '#Rate'], rows)
 }
 
+/** Lanes whose state is not known. */
+export const missingLanes = (names: readonly string[]): Html =>
+  html`!${names.map((name) => html`<p class="note bad">The store of lane <bdi>${name}</bdi> does not answer now.</p>`)}`
+
 /** Why messages of the lane wait: its hold, its pauses, its last error. */
 export function reasonsOf(lane: Lane): readonly Html[] {
-  const { held_reason: held, held_for_ms: heldMs, next_try_at: next, last_error: error, last_error_at: at } = lane
+  const { held_reason: held, held_for_ms: heldMs, last_error: error, last_error_at: at } = lane
   return [
-    ...(held === undefined
-      ? []
-      : [html`held for ${duration(heldMs)}: ${held}!${next === undefined ? '' : html`; next try !${moment(next)}`}`]),
+    ...(held === undefined ? [] : [html`held for ${duration(heldMs)}: ${held}!${nextTryOf(lane)}`]),
     ...lane.pauses.map(pauseOf),
     ...(error === undefined || error === held
       ? []
@@ -42,8 +46,18 @@ export function reasonsOf(lane: Lane): readonly Html[] {
   ]
 }
 
-/** @example 'activity 7 of the lane is paused by crm since …: wrong text' */
+/** A lane that is due and has no message tries with the next one. */
+function nextTryOf({ next_try_at: at, waiting }: Lane): Html {
+  if (at === undefined) return ''
+  return waiting === 0 && at <= clock.now() ? '; next try with the next message' : html`; next try !${moment(at)}`
+}
+
+/** @example 'activity 7 of the lane is paused, 5 messages held back, by crm since …: wrong text' */
 export function pauseOf({ scope, activity, action, held_back: items, by, reason, since, until }: Pause): Html {
-  const part = activity !== undefined ? `activity ${activity} of ` : action !== undefined ? `action ${action} of ` : ''
-  return html`${part}the ${scope} is paused by ${by} since !${moment(since)}!${until === undefined ? '' : html` until !${moment(until)}`}, ${number(items)} held back: ${reason}`
+  const part = activity !== undefined ? `activity ${activity}` : action !== undefined ? `action ${action}` : undefined
+  const paused =
+    part === undefined
+      ? `the ${scope} is paused`
+      : `${part} of the ${scope} is paused, ${phraseCount(items, 'message')} held back,`
+  return html`${paused} by ${by} since !${moment(since)}!${until === undefined ? '' : html` until !${moment(until)}`}: ${reason}`
 }

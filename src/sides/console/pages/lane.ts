@@ -3,7 +3,8 @@
 import { HttpError } from '../../../base/http/http-error.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import { crumb, duration, figures, type Html, html, moment, number, table } from '../html.ts'
-import type { Page, Visit } from '../page.ts'
+import type { AnyRouteName, Page, Visit } from '../page.ts'
+import { offers } from './act-fields.ts'
 import { type Lane, type Pause, pauseOf, reasonsOf, stateOf } from './lane-facts.ts'
 
 export const lanePage: Page = {
@@ -39,36 +40,42 @@ export async function readLane(visit: Visit): Promise<Lane> {
   const name = visit.query.name ?? visit.query.lane
   const lane = lanes.find((each) => each.name === name)
   if (lane) return lane
-  throw new HttpError(404, `there is no lane ${name ?? ''}, or your key may not see it`)
+  throw new HttpError(
+    404,
+    `there is no ${name === undefined ? 'such lane' : `lane ${name}`}, or your key may not see it`,
+  )
 }
 
 function actsOf(visit: Visit, { name, state, waiting, settings }: Lane): Html {
-  const act = (path: string, says: string): Html =>
-    html`<a class="button" href="${visit.link(path, { lane: name })}">${says}</a>`
+  const act = (needs: AnyRouteName, path: string, says: string) =>
+    [needs, visit.link(path, { lane: name }), says] as const
   const isChanged = Object.values(settings).some(({ override }) => override)
-  const offered = [
-    ...(visit.can('POST /admin/lanes/resume') && state === 'held' ? [act('/lanes/try', 'Try now')] : []),
-    ...(visit.can('POST /admin/lanes/pause') ? [act('/lanes/pause', 'Pause')] : []),
-    ...(visit.can('POST /admin/lanes/settings') ? [act('/lanes/change', 'Change settings')] : []),
-    ...(visit.can('POST /admin/lanes/settings/reset') && isChanged ? [act('/lanes/reset', 'Reset settings')] : []),
-    ...(visit.can('POST /admin/lanes/cancel') && waiting > 0 ? [act('/lanes/cancel', 'Cancel messages')] : []),
-    ...(visit.can('GET /admin/failed') ? [act('/failed', 'Failed Actions')] : []),
-  ]
-  return offered.length === 0 ? '' : html`<p class="buttons">!${offered}</p>`
+  return offers(visit, [
+    ...(state === 'held' ? [act('POST /admin/lanes/resume', '/lanes/try', 'Try now')] : []),
+    act('POST /admin/lanes/pause', '/lanes/pause', 'Pause'),
+    act('POST /admin/lanes/settings', '/lanes/change', 'Change settings'),
+    ...(isChanged ? [act('POST /admin/lanes/settings/reset', '/lanes/reset', 'Reset settings')] : []),
+    ...(waiting > 0 ? [act('POST /admin/lanes/cancel', '/lanes/cancel', 'Cancel messages')] : []),
+    act('GET /admin/failed', '/failed', 'Failed Actions'),
+  ])
 }
 
 function pausesOf(visit: Visit, { name, pauses }: Lane): Html {
   if (pauses.length === 0) return ''
   const rows = pauses.map(
-    (pause) => html`<tr><td class="wide">!${pauseOf(pause)}</td><td>!${resumeOf(visit, name, pause)}</td></tr>`,
+    (pause) =>
+      html`<tr id="pause-${Object.values(partOf(pause)).join()}"><td class="wide">!${pauseOf(pause)}</td><td>!${resumeOf(visit, name, pause)}</td></tr>`,
   )
   return html`<h2>Pauses</h2>!${table('Pauses', ['Pause', ''], rows)}`
 }
 
-function resumeOf(visit: Visit, lane: string, { scope, activity, action }: Pause): Html {
+const partOf = ({ scope, activity = '', action = '' }: Pause) => ({ scope, activity, action })
+
+function resumeOf(visit: Visit, lane: string, pause: Pause): Html {
   if (!visit.can('POST /admin/lanes/resume')) return ''
+  const { scope, ...part } = partOf(pause)
   const of = scope === 'lane' ? { lane } : { brand: lane.split('/')[0] }
-  return html`<a href="${visit.link('/lanes/resume', { ...of, activity, action })}">Resume</a>`
+  return html`<a href="${visit.link('/lanes/resume', { ...of, ...part })}">Resume</a>`
 }
 
 export const settingNames = {

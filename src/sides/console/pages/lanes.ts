@@ -2,7 +2,12 @@
 
 import { empty, html } from '../html.ts'
 import type { Page } from '../page.ts'
-import { laneTable } from './lane-facts.ts'
+import { laneTable, missingLanes } from './lane-facts.ts'
+
+const none = {
+  platform: 'There are no lanes. Add one to platform.lanes, or with the command bellwire lanes add.',
+  operator: 'There are no lanes. An operator has lanes for the device links and statuses that it sends to platforms.',
+}
 
 export const lanesPage: Page = {
   path: '/lanes',
@@ -11,9 +16,6 @@ export const lanesPage: Page = {
   letter: 'l',
   async live(visit) {
     const { lanes, unavailable = [] } = await visit.call('GET /admin/lanes')
-    const missing = unavailable.map(
-      (name) => html`<p class="note bad">The store of lane ${name} does not answer now.</p>`,
-    )
-    return html`<h1>Lanes</h1>!${missing}!${lanes.length === 0 ? empty('This side has no lanes.') : laneTable(visit, lanes)}`
+    return html`<h1>Lanes</h1>!${missingLanes(unavailable)}!${lanes.length === 0 ? empty(none[visit.side]) : laneTable(visit, lanes)}`
   },
 }

@@ -3,10 +3,11 @@
 import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
-import { composeLife, type Delivery, type Life, type Step } from '../../admin/message-life.ts'
+import { composeLife, type Delivery, type Life, phraseDecision, type Step } from '../../admin/message-life.ts'
 import type { CallRoute } from '../call-route.ts'
 import { badge, crumb, duration, facts, type Html, html, moment } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
+import { offers } from './act-fields.ts'
 import { pauseOf } from './lane-facts.ts'
 import { describeReason } from './reason-facts.ts'
 
@@ -157,7 +158,7 @@ function statusOf({ platform, operator, delivery }: Life): readonly (readonly [s
       ? [
           [
             'Permission',
-            html`${delivered.permission.decided}, by ${delivered.permission.source} !${moment(delivered.permission.read_at)}`,
+            html`${phraseDecision(delivered.permission.decided)}, by ${delivered.permission.source} !${moment(delivered.permission.read_at)}`,
           ] as const,
         ]
       : []),
@@ -166,14 +167,11 @@ function statusOf({ platform, operator, delivery }: Life): readonly (readonly [s
 
 function decisionsOf(visit: Visit, { platform }: Life): Html {
   if (platform?.failed?.state !== 'pending') return ''
-  const offered = [
-    ...(visit.can('POST /admin/failed/replay') ? [['/failed/replay', 'Replay'] as const] : []),
-    ...(visit.can('POST /admin/failed/dismiss') ? [['/failed/dismiss', 'Dismiss'] as const] : []),
-  ].map(
-    ([path, says]) =>
-      html`<a class="button" href="${visit.link(path, { lane: platform.lane, seq: platform.seq })}">${says}</a>`,
-  )
-  return html`<p class="buttons">!${offered}</p>`
+  const { lane, seq } = platform
+  return offers(visit, [
+    ['POST /admin/failed/replay', visit.link('/failed/replay', { lane, seq }), 'Replay'],
+    ['POST /admin/failed/dismiss', visit.link('/failed/dismiss', { lane, seq }), 'Dismiss'],
+  ])
 }
 
 const names: Readonly<Record<Step['step'], string>> = {

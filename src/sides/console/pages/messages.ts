@@ -3,7 +3,7 @@
 import { HttpError } from '../../../base/http/http-error.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
 import type { AnswerOf, SideName } from '../../admin/calls.ts'
-import { badge, empty, type Html, html, input, moment, table } from '../html.ts'
+import { badge, empty, filterForm, type Html, html, input, moment, table } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 
 /** A message of a list of either side. */
@@ -20,8 +20,11 @@ export const messagesPage: Page = {
   letter: 'm',
   async still(visit) {
     const { find, brand } = visit.query
-    const form = html`<h1>Messages</h1><form class="filter" action="${visit.link('/messages')}">
-!${input('Identifier, activity.id or user', 'find', find, html`type="search" spellcheck="false"`)}!${input('Brand of the user (optional)', 'brand', brand)}<button class="primary">Find</button></form>`
+    const fields = [
+      input('Identifier, activity.id or user', 'find', find, html`type="search" spellcheck="false"`),
+      input('Brand of the user (optional)', 'brand', brand, html`inputmode="numeric"`),
+    ]
+    const form = html`<h1>Messages</h1>!${filterForm(visit.link('/messages'), fields, 'Find')}`
     if (find === undefined)
       return html`!${form}!${empty('Give the push_id or site_notification_id of the operator, the activity.id of the platform, or a user.')}`
     const [byRef, byId, byUser] = await Promise.all([

@@ -1,10 +1,11 @@
 // Is all well?
 
+import { HttpError } from '../../../base/http/http-error.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import { duration, figures, type Html, html, moment, number } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { outcomes, type Span } from '../watch.ts'
-import { type Lane, laneTable } from './lane-facts.ts'
+import { type Lane, laneTable, missingLanes } from './lane-facts.ts'
 
 export const overviewPage: Page = {
   path: '/',
@@ -13,14 +14,15 @@ export const overviewPage: Page = {
   letter: 'o',
   async live(visit) {
     const [summary, { lanes, unavailable = [] }] = await Promise.all([
-      visit.call('GET /admin/summary'),
+      readSummary(visit),
       visit.call('GET /admin/lanes'),
     ])
     const stopped = lanes.filter(({ state, pauses }) => state === 'held' || state === 'paused' || pauses.length > 0)
     // Alerts and curves are of all brands.
     const isWhole = visit.key.brands === undefined
     const alerts = isWhole ? visit.watch.alerts() : []
-    return html`!${verdictOf(stopped, alerts.length + unavailable.length)}
+    return html`!${verdictOf(stopped, alerts.length, unavailable.length)}
+!${missingLanes(unavailable)}
 !${numbersOf(visit, summary, lanes)}
 !${alerts.length === 0 ? '' : alertsOf(visit)}
 !${stopped.length === 0 ? '' : html`<h2>Held and paused</h2>!${laneTable(visit, stopped)}`}
@@ -28,33 +30,48 @@ export const overviewPage: Page = {
   },
 }
 
-function verdictOf(stopped: readonly Lane[], alerts: number): Html {
+function verdictOf(stopped: readonly Lane[], alerts: number, unknown: number): Html {
   const held = stopped.filter(({ state }) => state === 'held').length
   const paused = stopped.filter(({ state }) => state === 'paused').length
   const partly = stopped.length - held - paused
   const problems = [
+    ...(unknown > 0 ? [`${unknown} ${unknown === 1 ? 'lane does' : 'lanes do'} not answer`] : []),
     ...(held > 0 ? [`${held} ${held === 1 ? 'lane is' : 'lanes are'} held`] : []),
     ...(paused > 0 ? [`${paused} ${paused === 1 ? 'lane is' : 'lanes are'} paused`] : []),
     ...(partly > 0 ? [`${partly} ${partly === 1 ? 'lane is' : 'lanes are'} paused in part`] : []),
     ...(alerts > 0 ? [`${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`] : []),
   ]
   if (problems.length === 0)
-    return html`<h1 class="verdict good">All is well</h1><p class="lead">No lane is held or paused, and there is no alert.</p>`
-  return html`<h1 class="verdict bad">${problems.join(', ')}</h1>`
+    return html`<h1 class="verdict good" aria-live="polite">All is well</h1><p class="lead">No lane is held or paused, and there is no alert.</p>`
+  return html`<h1 class="verdict bad" aria-live="polite">${problems.join(', ')}</h1>`
 }
 
 type Summary = AnswerOf<'operator' | 'platform', 'GET /admin/summary'>
 
-function numbersOf(visit: Visit, summary: Summary, lanes: readonly Lane[]): Html {
+/** Undefined: a store does not answer, and a part would look like the whole. */
+async function readSummary(visit: Visit): Promise<Summary | undefined> {
+  try {
+    return await visit.call('GET /admin/summary')
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 503) return undefined
+    throw error
+  }
+}
+
+function numbersOf(visit: Visit, summary: Summary | undefined, lanes: readonly Lane[]): Html {
   const failed = visit.side === 'platform' && visit.can('GET /admin/failed/summary') ? visit.link('/failed') : undefined
   const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0)
   const oldest = Math.max(0, ...lanes.filter((lane) => lane.waiting > 0).map((lane) => lane.oldest_age_ms))
   return figures([
     ['Waiting', number(waiting), '', visit.link('/lanes')],
     ['Oldest message', waiting === 0 ? '–' : duration(oldest)],
-    ['Successful', number(summary.successful), 'good'],
-    ['Failed', number(summary.failed), summary.failed > 0 ? 'bad' : '', failed],
-    ...('fatal' in summary
+    ...(summary
+      ? ([
+          ['Successful', number(summary.successful), 'good'],
+          ['Failed', number(summary.failed), summary.failed > 0 ? 'bad' : '', failed],
+        ] as const)
+      : []),
+    ...(summary && 'fatal' in summary
       ? ([
           ['Fatal', number(summary.fatal), summary.fatal > 0 ? 'warn' : ''],
           ['In flight', number(summary.in_flight)],
@@ -87,7 +104,7 @@ function curveOf(visit: Visit, span: Span): Html {
   return html`<figure class="curve" data-curve="${data}" data-names="${outcomes.join(' ')}">
 <figcaption>${titles[span]} <span class="muted">(this process)</span></figcaption>
 !${at.length < 2 ? html`<p class="muted">The curve begins when this process has run for ${span === 'hour' ? 'two' : 'twenty'} minutes.</p>` : ''}
-<div class="plot" id="plot-${span}" hx-morph-skip></div>
+<div class="plot" id="plot-${span}" aria-hidden="true" hx-morph-skip></div>
 <details id="table-${span}"><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="${titles[span]}"><table><thead><tr><th scope="col">Until</th>!${outcomes.map((outcome) => html`<th scope="col" class="number">${outcome}</th>`)}</tr></thead><tbody>!${rows.reverse()}</tbody></table></div></details>
 </figure>`
 }

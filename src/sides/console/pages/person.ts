@@ -3,18 +3,35 @@
 import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
-import { badge, crumb, empty, facts, type Html, html, input, moment, number, table } from '../html.ts'
+import { phraseDecision } from '../../admin/message-life.ts'
+import { badge, crumb, empty, facts, filterForm, type Html, html, input, moment, number, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
-import { reasonField, reasonOf } from './act-fields.ts'
+import { offers, reasonField, reasonOf } from './act-fields.ts'
 import { hideSecrets } from './message.ts'
 import { messageTable } from './messages.ts'
 
 type Attributes = AnswerOf<'platform', 'GET /admin/attributes/:brand/:user'>['attributes']
 type Permission = NonNullable<AnswerOf<'operator', 'GET /admin/messages/:ref'>['permission']>
 
-interface Person {
+export interface Person {
   readonly brand: string
   readonly user: string
+}
+
+/** The person that the address names, and the form that asks for one. */
+export function askPerson(
+  { query, key, link }: Visit,
+  path: string,
+): { readonly form: Html; readonly person?: Person } {
+  const { user, brand = key.brands?.[0] } = query
+  const fields = [
+    input('Brand', 'brand', brand, html`inputmode="numeric" required`),
+    input('User', 'user', user, html`required spellcheck="false"`),
+  ]
+  const form = filterForm(link(path), fields, 'Show')
+  return user === undefined || brand === undefined
+    ? { form: form + empty('Give a brand and a user. The look is recorded in the audit trail.') }
+    : { form, person: { brand, user } }
 }
 
 const mostMessages = 10
@@ -25,35 +42,31 @@ export const personPage: Page = {
   needs: 'GET /admin/messages',
   letter: 'u',
   async still(visit) {
-    const { user, brand = visit.key.brands?.[0] } = visit.query
-    const form = html`<h1>Person</h1><form class="filter" action="${visit.link('/person')}">
-!${input('Brand', 'brand', brand ?? '', html`inputmode="numeric" required`)}!${input('User', 'user', user ?? '', html`required spellcheck="false"`)}<button class="primary">Show</button></form>`
-    if (user === undefined || brand === undefined)
-      return html`!${form}!${empty('Give a brand and a user. The look is recorded in the audit trail.')}`
-    const person = { brand, user }
+    const { form, person } = askPerson(visit, '/person')
+    if (!person) return html`<h1>Person</h1>!${form}`
+    const { brand, user } = person
     const [attributes, { messages }] = await Promise.all([
       readAttributes(visit, person),
       visit.call('GET /admin/messages', { query: { brand, user_id: user, limit: mostMessages } }),
     ])
     const [latest] = messages
     const permission = latest && 'ref' in latest ? await readPermission(visit, latest.ref) : undefined
-    return html`!${form}
-!${buttonsOf(visit, person)}
+    return html`<h1>Person</h1>!${form}
+!${linksOf(visit, person)}
 !${attributes === undefined ? '' : html`<h2>Attributes in the CRM</h2>!${attributeTable(attributes)}`}
 !${permission ? html`<h2>Permission at the latest message</h2>!${permissionOf(permission)}` : ''}
 <h2>Latest messages</h2>!${messages.length === 0 ? empty('This side has no message to this user.') : messageTable(visit, messages)}`
   },
 }
 
-function buttonsOf(visit: Visit, { brand, user }: Person): Html {
-  const buttons = [
-    ...(visit.can('GET /admin/devices') ? [[visit.link('/devices', { brand, user }), 'Devices']] : []),
-    [visit.link('/messages', { brand, find: user }), 'Messages'],
-    ...(visit.can('GET /admin/audit') ? [[visit.link('/audit', { brand, user }), 'Audit']] : []),
-    ...(visit.can('GET /admin/people/:brand/:user') ? [[visit.link('/person/export', { brand, user }), 'Export']] : []),
-    ...(visit.can(erase.needs) ? [[visit.link(erase.path, { brand, user }), 'Erase']] : []),
-  ] as const
-  return html`<p class="buttons">!${buttons.map(([to, says]) => html`<a class="button" href="${to}">${says}</a>`)}</p>`
+function linksOf(visit: Visit, person: Person): Html {
+  return offers(visit, [
+    ['GET /admin/devices', visit.link('/devices', { ...person }), 'Devices'],
+    ['GET /admin/messages', visit.link('/messages', { brand: person.brand, find: person.user }), 'Messages'],
+    ['GET /admin/audit', visit.link('/audit', { ...person }), 'Audit'],
+    ['GET /admin/people/:brand/:user', visit.link('/person/export', { ...person }), 'Export'],
+    [erase.needs, visit.link(erase.path, { ...person }), 'Erase'],
+  ])
 }
 
 /** @returns undefined if this side has no attributes; no members if it has none of this user */
@@ -89,7 +102,7 @@ async function readPermission(visit: Visit, ref: string): Promise<Permission | n
 /** The check with its source and the time of its data. */
 function permissionOf({ decided, fields, exempt, source, read_at: readAt, as_of: asOf }: Permission): Html {
   return facts([
-    ['Decided', html`${decided}!${exempt ? html`, a service message: consent was not checked` : ''}`],
+    ['Decided', html`${phraseDecision(decided)}!${exempt ? ', a service message: consent was not checked' : ''}`],
     ...Object.entries(fields).map(([field, value]) => [field, showValue(field, value)] as const),
     ['Source', html`${source}, asked !${moment(readAt)}`],
     ['Data as of', asOf === null ? html`the source does not tell it` : moment(asOf)],

@@ -4,7 +4,7 @@ import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf, SideName } from '../../admin/calls.ts'
 import { badge, duration, empty, figures, type Html, html, moment, number, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
-import { reasonField, reasonOf } from './act-fields.ts'
+import { offers, reasonField, reasonOf } from './act-fields.ts'
 import { type Lane, reasonsOf, stateOf } from './lane-facts.ts'
 
 type Service = AnswerOf<SideName, 'GET /admin/services'>['services'][number]
@@ -99,7 +99,7 @@ function stoppedOf(visit: Visit, { service, stopped_at: at, stopped_for: of }: B
   const count = of ? ` after ${number(of.removals)} removals in ${number(of.sends)} sends` : ''
   return html`<div class="note bad"><strong>The removal of dead devices by ${service} has stopped</strong>!${at === undefined ? '' : html` since !${moment(at)}`}${count}.
 Check its credential: a wrong one makes living devices look dead. No message is lost.
-!${visit.can('POST /admin/devices/removals/confirm') && !visit.key.brands ? html`<p class="buttons"><a class="button" href="${visit.link('/push/confirm', { service })}">Confirm removals</a></p>` : ''}</div>`
+!${visit.key.brands ? '' : offers(visit, [[confirm.needs, visit.link(confirm.path, { service }), confirm.title]])}</div>`
 }
 
 interface Link extends Lane {
@@ -128,7 +128,7 @@ function linkTable(visit: Visit, links: readonly Link[]): Html {
     const { name, waiting, oldest_age_ms: age, parked } = lane
     const count = parked === undefined ? '–' : number(parked)
     const shown = parked ? html`<a href="${visit.link('/failed', { lane: name })}">${count}</a>` : html`${count}`
-    return html`<tr><th scope="row"><a href="${visit.link('/lane', { name })}">${name}</a></th><td>!${stateOf(lane)}</td><td class="number">${number(waiting)}</td><td class="number">${waiting === 0 ? '–' : duration(age)}</td><td class="number">!${shown}</td><td class="wide">!${reasonsOf(lane).join('<br>')}</td></tr>`
+    return html`<tr id="lane-${name}"><th scope="row"><a href="${visit.link('/lane', { name })}">${name}</a></th><td>!${stateOf(lane)}</td><td class="number">${number(waiting)}</td><td class="number">${waiting === 0 ? '–' : duration(age)}</td><td class="number">!${shown}</td><td class="wide">!${reasonsOf(lane).join('<br>')}</td></tr>`
   })
   return table('Device links', ['Lane', 'State', '#Waiting', '#Oldest', '#Parked', 'Why'], rows)
 }

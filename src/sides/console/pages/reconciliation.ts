@@ -6,11 +6,13 @@ import { reconciliationFields } from '../../../contract/records.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import {
   badge,
+  buttons,
   crumb,
   duration,
   empty,
   facts,
   figures,
+  filterForm,
   type Html,
   html,
   input,
@@ -19,7 +21,8 @@ import {
   select,
   table,
 } from '../html.ts'
-import type { Page, Visit } from '../page.ts'
+import type { AnyRouteName, Page, Visit } from '../page.ts'
+import { offers } from './act-fields.ts'
 
 export type Run = AnswerOf<'platform', 'GET /admin/reconciliations/:run'>
 type Listed = AnswerOf<'platform', 'GET /admin/reconciliations'>['runs'][number]
@@ -37,8 +40,11 @@ export const reconciliationPage: Page = {
   needs: 'GET /admin/reconciliations',
   letter: 'r',
   still({ query, link }) {
-    return html`<h1>Reconciliation</h1><form class="filter" action="${link('/reconciliation')}">
-!${input('Brand', 'brand', query.brand, html`inputmode="numeric"`)}!${select('Field', 'field', [['', 'any'], ...fields], query.field)}<button class="primary">Filter</button><a class="button" href="${link('/reconciliation')}">Clear</a></form>`
+    const parts = [
+      input('Brand', 'brand', query.brand, html`inputmode="numeric"`),
+      select('Field', 'field', [['', 'any'], ...fields], query.field),
+    ]
+    return html`<h1>Reconciliation</h1>!${filterForm(link('/reconciliation'), parts)}`
   },
   async live(visit) {
     const { brand, field, after } = visit.query
@@ -47,14 +53,13 @@ export const reconciliationPage: Page = {
     const latest = [...Map.groupBy(runs, (run) => `${run.brand} ${run.field}`).values()].map(
       ([newest, ...older]) => (newest?.ended_at === null ? older.find(isDone) : newest) ?? (newest as Listed),
     )
-    const start = visit.can('POST /admin/reconciliations')
-      ? html`<p class="buttons"><a class="button" href="${visit.link('/reconciliation/start', { brand, field })}">Compare lists</a></p>`
-      : ''
+    const to = visit.link('/reconciliation/start', { brand, field })
+    const start = offers(visit, [['POST /admin/reconciliations', to, 'Compare lists']])
     if (runs.length === 0)
       return html`!${empty('No run matches. A run compares the list of an operator with the CRM.')}!${start}`
     return html`!${after === undefined ? html`<h2>Latest comparison of each list</h2>!${latestTable(visit, latest.toSorted(byHarm))}!${start}` : ''}
 <h2>Runs</h2>!${runTable(visit, runs)}
-!${next === null ? '' : html`<p class="buttons"><a class="button" href="${visit.link('/reconciliation', { brand, field, after: next })}">Older runs</a></p>`}`
+!${next === null ? '' : buttons([[visit.link('/reconciliation', { brand, field, after: next }), 'Older runs']])}`
   },
 }
 
@@ -81,7 +86,7 @@ const severe = (count: number | undefined, tone: string): Html =>
 function latestTable(visit: Visit, runs: readonly Listed[]): Html {
   const rows = runs.map((run) => {
     const { brand, field, discrepancies: found } = run
-    return html`<tr><th scope="row"><a href="${visit.link('/reconciliation/run', { run: run.run })}">${field}</a></th><td>${brand}</td><td>!${badge(run.state)}</td>!${severe(found?.critical, 'bad')}!${severe(found?.high, 'warn')}!${severe(found?.low, '')}<td class="number">${number(run.ids)}</td><td>!${run.data_at === null ? '–' : moment(run.data_at)}</td><td class="wide">!${noteOf(run)}</td></tr>`
+    return html`<tr id="latest-${run.run}"><th scope="row"><a href="${visit.link('/reconciliation/run', { run: run.run })}">${field}</a></th><td>${brand}</td><td>!${badge(run.state)}</td>!${severe(found?.critical, 'bad')}!${severe(found?.high, 'warn')}!${severe(found?.low, '')}<td class="number">${number(run.ids)}</td><td>!${run.data_at === null ? '–' : moment(run.data_at)}</td><td class="wide">!${noteOf(run)}</td></tr>`
   })
   const columns = ['Field', 'Brand', 'State', '#Critical', '#High', '#Low', '#Operator’s users', 'As of', 'Note']
   return table('Latest comparison of each list', columns, rows)
@@ -96,7 +101,7 @@ function runTable(visit: Visit, runs: readonly Listed[]): Html {
   const rows = runs.map((run) => {
     const { discrepancies: found } = run
     const sum = found ? found.critical + found.high + found.low : undefined
-    return html`<tr><th scope="row"><a href="${visit.link('/reconciliation/run', { run: run.run })}">!${moment(run.requested_at)}</a></th><td>${run.brand}</td><td>${run.field}</td><td>!${badge(run.state)}</td><td class="number">${sum === undefined ? '–' : number(sum)}</td><td class="number">${number(run.ids)}</td><td>${run.requested_by}</td><td class="wide">!${noteOf(run)}</td></tr>`
+    return html`<tr id="run-${run.run}"><th scope="row"><a href="${visit.link('/reconciliation/run', { run: run.run })}">!${moment(run.requested_at)}</a></th><td>${run.brand}</td><td>${run.field}</td><td>!${badge(run.state)}</td><td class="number">${sum === undefined ? '–' : number(sum)}</td><td class="number">${number(run.ids)}</td><td>${run.requested_by}</td><td class="wide">!${noteOf(run)}</td></tr>`
   })
   const columns = ['Requested', 'Brand', 'Field', 'State', '#Discrepancies', '#Operator’s users', 'By', 'Note']
   return table('Runs', columns, rows)
@@ -167,22 +172,19 @@ export const isProhibition = (field: Field): boolean => field === 'blocked' || f
 
 /** The acts that this key may do with this run. To end a block or an exclusion needs the scope lift. */
 function actsOf(visit: Visit, { run, field, state, discrepancies: found, acknowledged }: Run): Html {
-  const act = (path: string, says: string, more = {}): Html =>
-    html`<a class="button" href="${visit.link(path, { run, ...more })}">${says}</a>`
+  const act = (needs: AnyRouteName, path: string, says: string, more = {}) =>
+    [needs, visit.link(path, { run, ...more }), says] as const
+  const correct = 'POST /admin/reconciliations/:run/correct'
   const isWrong = state === 'done' && found !== null && found.operator_only + found.crm_only > 0
-  const corrects = isWrong && visit.can('POST /admin/reconciliations/:run/correct')
-  const loosens = corrects && (!isProhibition(field) || visit.key.scopes.includes('lift'))
-  const buttons = [
-    ...(isWrong && visit.can('GET /admin/reconciliations/:run/discrepancies')
-      ? [act('/reconciliation/users', 'List users')]
+  const loosens = isWrong && (!isProhibition(field) || visit.key.scopes.includes('lift'))
+  return offers(visit, [
+    ...(isWrong ? [act('GET /admin/reconciliations/:run/discrepancies', '/reconciliation/users', 'List users')] : []),
+    ...(isWrong ? [act(correct, '/reconciliation/correct', 'Tighten', { what: 'tighten' })] : []),
+    ...(loosens ? [act(correct, '/reconciliation/correct', 'Loosen', { what: 'loosen' })] : []),
+    ...(state === 'done' && acknowledged === null
+      ? [act('POST /admin/reconciliations/:run/acknowledge', '/reconciliation/acknowledge', 'Acknowledge')]
       : []),
-    ...(corrects ? [act('/reconciliation/correct', 'Tighten', { what: 'tighten' })] : []),
-    ...(loosens ? [act('/reconciliation/correct', 'Loosen', { what: 'loosen' })] : []),
-    ...(state === 'done' && acknowledged === null && visit.can('POST /admin/reconciliations/:run/acknowledge')
-      ? [act('/reconciliation/acknowledge', 'Acknowledge')]
-      : []),
-  ]
-  return buttons.length === 0 ? '' : html`<p class="buttons">!${buttons}</p>`
+  ])
 }
 
 function correctionTable({ corrections }: Run): Html {
@@ -209,7 +211,7 @@ export const discrepanciesPage: Page = {
     return html`!${crumb(visit.link('/reconciliation/run', { run }), 'Run')}<h1>Discrepancies of ${field}, brand ${brand}</h1>
 <p class="lead">The worse direction comes first.</p>
 !${rows.length === 0 ? empty('There are no further discrepancies.') : table('Discrepancies', ['User', 'Severity', 'Only at the', 'CRM changed', 'Corrected', 'Note'], rows)}
-!${next === null ? '' : html`<p class="buttons"><a class="button" href="${visit.link('/reconciliation/users', { run, after: next })}">Next page</a></p>`}`
+!${next === null ? '' : buttons([[visit.link('/reconciliation/users', { run, after: next }), 'Next page']])}`
   },
 }
 

@@ -1,9 +1,9 @@
 // How is it set? The settings in effect with their sources, and the reload of the configuration.
 
 import type { AnswerOf, SideName } from '../../admin/calls.ts'
-import { empty, type Html, html, input, moment, table } from '../html.ts'
+import { empty, filterForm, type Html, html, input, moment, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
-import { reasonField, reasonOf } from './act-fields.ts'
+import { offers, reasonField, reasonOf } from './act-fields.ts'
 
 type State = AnswerOf<SideName, 'GET /admin/settings'>
 type Setting = State['settings'][number]
@@ -23,9 +23,12 @@ export const settingsPage: Page = {
     return html`<h1>Settings</h1>
 <p class="lead">The settings of this process, each with the place where it was written. Secrets are hidden.</p>
 !${reload ? reloadOf(reload) : ''}
-!${visit.can('POST /admin/reload') ? html`<p class="buttons"><a class="button" href="${visit.link(reloadAct.path)}">Reload</a></p>` : ''}
+!${offers(visit, [[reloadAct.needs, visit.link(reloadAct.path), reloadAct.title]])}
 !${waiting.length === 0 ? '' : html`<h2>Waiting for a restart</h2>!${settingTable('Settings that wait for a restart', waiting)}`}
-<form class="filter" action="${visit.link('/settings')}">!${input('Part of the name, the value or the source', 'find', find, html`spellcheck="false"`)}<label class="box"><input type="checkbox" name="only" value="written" !${only === 'written' ? 'checked' : ''}> Without defaults</label><button class="primary">Filter</button><a class="button" href="${visit.link('/settings')}">Clear</a></form>
+!${filterForm(visit.link('/settings'), [
+      input('Part of the name, the value or the source', 'find', find, html`spellcheck="false"`),
+      html`<label class="box"><input type="checkbox" name="only" value="written" !${only === 'written' ? 'checked' : ''}> Without defaults</label>`,
+    ])}
 !${shown.length === 0 ? empty('No setting matches the filter.') : settingTable('Settings in effect', shown)}`
   },
 }

@@ -2,9 +2,8 @@
 
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
-import { reconciliationFields } from '../../../contract/records.ts'
 import type { SideName } from '../../../sides/admin/calls.ts'
-import type { Life, Step } from '../../../sides/admin/message-life.ts'
+import { type Life, phraseDecision, type Step } from '../../../sides/admin/message-life.ts'
 import { identifierFacts } from '../failed/items.ts'
 import { phraseHold, phrasePause, phraseTime } from '../lanes/show-lanes.ts'
 import { factLines, isoTime, textTable } from '../text-table.ts'
@@ -53,14 +52,14 @@ function permissionFacts(delivery: Life['operator']): (readonly [string, string]
   if (!permission) return [['Permission', 'not checked']]
   const { decided, fields, exempt, source, read_at: readAt, as_of: asOf } = permission
   const values = Object.entries(fields).map(([field, value]) => `${field} ${value ? 'yes' : 'no'}`)
-  const decision = fieldNames.has(decided) ? `${decided} forbids it` : decided
   return [
-    ['Permission', [decision, ...(exempt ? ['a service message'] : []), values.join(', ')].filter(Boolean).join('; ')],
+    [
+      'Permission',
+      [phraseDecision(decided), ...(exempt ? ['a service message'] : []), values.join(', ')].filter(Boolean).join('; '),
+    ],
     ['Checked', `in ${source}, ${asOf === null ? '' : `as of ${isoTime(asOf)}, `}read at ${isoTime(readAt)}`],
   ]
 }
-
-const fieldNames: ReadonlySet<string> = new Set(reconciliationFields)
 
 const columns = ['TIME', 'SIDE', 'STEP', 'STATE', 'RULE', 'PROCESS', 'DETAILS'].map((title) => ({
   title,
