@@ -62,10 +62,7 @@ test('the page of the settings names the source of each, hides secrets, and show
   await writeFile(file, written('loud'))
   const refused = await browser.send('/console/settings/reload', { reason: 'again' })
   assert.equal(refused.status, 409)
-  assert.match(
-    refused.text,
-    /Nothing was changed: bellwire\.yaml:1 log\.level/,
-  )
+  assert.match(refused.text, /Nothing was changed: bellwire\.yaml:1 log\.level/)
   assert.match((await browser.look('/console/settings')).text, /The latest reload .* changed nothing\. .*log\.level/)
 
   const other = await signedIn(url, anna.key)
