@@ -1,6 +1,5 @@
 // A lane, as several pages show it.
 
-import { clock } from '../../../base/runtime/clock.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import { badge, duration, type Html, html, moment, number, table } from '../html.ts'
@@ -46,11 +45,9 @@ export function reasonsOf(lane: Lane): readonly Html[] {
   ]
 }
 
-/** A lane that is due and has no message tries with the next one. */
-function nextTryOf({ next_try_at: at, waiting }: Lane): Html {
-  if (at === undefined) return ''
-  return waiting === 0 && at <= clock.now() ? '; next try with the next message' : html`; next try !${moment(at)}`
-}
+/** A lane without messages tries with the next one. */
+const nextTryOf = ({ next_try_at: at, waiting }: Lane): Html =>
+  at === undefined ? '' : html`; next try !${moment(at)}${waiting === 0 ? ' or later, with the next message' : ''}`
 
 /** @example 'activity 7 of the lane is paused, 5 messages held back, by crm since …: wrong text' */
 export function pauseOf({ scope, activity, action, held_back: items, by, reason, since, until }: Pause): Html {
