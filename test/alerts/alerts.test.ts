@@ -162,55 +162,137 @@ test('a receiver that is away gets all notices when it is back', async (t) => {
   assert.deepEqual(sent, [['lane', '-lane']])
 })
 
-test('each event begins its trouble, with a command as remedy, and its counterpart ends it', async (t) => {
-  const troubles = createTroubles({ lanes: [], diskFree: async () => undefined }, limits)
-  t.after(() => troubles.stop())
-  const names = async (): Promise<string[]> => (await troubles.current()).map(({ name }) => name)
-  emit('store.lost', { store: 's', error: 'disk full' })
-  emit('provider.alert', { provider: 'fcm', error: 'wrong key', remedy: 'correct the key: bellwire doctor' })
+test('each trouble arrives at a web server and at a mail server with the command to type, and so does its end', async (t) => {
+  const { received, url } = await startWebServer(t)
+  const { mails, smtp } = await startMailServer(t)
+  const running = { inFlight: 0, heldForMs: 0, oldestAgeMs: 0, waiting: 0, controls: [], owned: true, state: 'running' }
+  let states: readonly object[] = [
+    { ...running, name: '1/push', state: 'held', heldForMs: 6 * minute, heldReason: '503' },
+    {
+      ...running,
+      name: '2/push',
+      state: 'paused',
+      controls: [{ kind: 'pause', by: 'office', reason: 'a test', at: 1 }],
+    },
+    { ...running, name: '3/push', oldestAgeMs: 16 * minute },
+  ]
+  let free = 999
+  let critical = 2
+  const lanes = [0, 1, 2].map((i) => ({ state: async () => states[i] })) as unknown as TroubleSources['lanes']
+  const findings = async () => [{ brand: '1', field: 'excluded', run: '7', critical }]
+  const to = [alertWebhook({ url, body: 'generic', origin: 'operator on gw-1' }), alertMail({ ...mail, smtp })]
+  const troubles = createTroubles({ lanes, diskFree: async () => free, findings }, limits)
+  const alerts = createAlerts(troubles, { to, afterMs: 5 * minute })
+  t.after(() => alerts.stop())
   const [fcm, webPush] = [recordPauses('fcm'), recordPauses('web-push')]
   t.after(() => {
     for (const pauses of [fcm, webPush]) pauses.close()
   })
+  emit('store.lost', { store: 's', error: 'disk full' })
+  emit('provider.alert', { provider: 'fcm', error: 'wrong key', remedy: 'correct the key: bellwire doctor' })
   fcm.begin({ reason: 'away', forMs: 1 })
   webPush.begin({ counterpart: 'push.example', reason: 'away', forMs: 1 })
-  emit('removals.stopped', { service: 'fcm', removals: 9, sends: 10 })
+  emit('removals.stopped', { service: 'apns', removals: 9, sends: 10 })
+  emit('suppression.away', { source: 'sql', error: 'refused' })
+  emit('suppression.held', { source: 'file', why: 'it is short', remedy: 'if it is right: touch file.confirmed' })
   emit('consumer.lost', { consumer: 'amqp links', error: 'refused', inMs: 1 })
   emit('consumer.held', { consumer: 'amqp links', messages: 1, error: 'full', inMs: 1 })
-  const run = { brand: '1', field: 'excluded', run: '7', state: 'done', ids: 1, ms: 1, high: 0, low: 0 }
-  emit('run.ended', { ...run, critical: 2 })
-  const begun = [
+  const settled = { lane: '1/push', seq: 1, attempt: 1, rule: '400', ageMs: 1, untracked: false, category: 'failed' }
+  for (let n = 0; n <= limits.failedPerHour; n++) emit('item.settled', settled)
+  const names = [
     'amqp links cannot be stored',
     'amqp links is not consumed',
     'fcm is paused',
     'fcm needs attention',
-    'removals of fcm have stopped',
+    'file has an implausible list',
+    'lane 1/push is held',
+    'lane 2/push is paused',
+    'many Failed Actions',
+    'messages wait in lane 3/push',
+    'removals of apns have stopped',
+    'sql cannot answer',
     'store s stores nothing',
+    'the disk is nearly full',
     'the lists of brand 1 differ in excluded',
     'web-push for push.example is paused',
   ]
-  assert.deepEqual((await names()).toSorted(), begun)
-  for (const { remedy } of await troubles.current()) assert.match(remedy, /bellwire |by itself/)
+  const posted = (state: 'began' | 'ended') =>
+    received
+      .flatMap((text) => (JSON.parse(text) as { notices: { state: string; name: string; remedy: string }[] }).notices)
+      .filter((notice) => notice.state === state)
+  const mailed = (state: 'began' | 'ended') => {
+    // A long line of a mail is wrapped.
+    const lines = mails.flatMap((text) => text.replaceAll('=\r\n', '').split('\r\n'))
+    return names.filter((name) => lines.includes(state === 'ended' ? `ended: ${name}` : name))
+  }
+
+  for (const minutes of [0, 6]) {
+    passTime(t, minutes * minute)
+    await alerts.check()
+  }
+  assert.deepEqual(
+    posted('began')
+      .map(({ name }) => name)
+      .toSorted(),
+    names,
+  )
+  assert.deepEqual(mailed('began'), names)
+  for (const { remedy } of posted('began')) assert.match(remedy, /bellwire |by itself|touch /)
+
+  states = states.map((_, i) => ({ ...running, name: `${i + 1}/push` }))
+  free = limits.diskFreeBytes
+  critical = 0
   emit('store.back', { store: 's', downMs: 1 })
   fcm.end()
   webPush.end({ counterpart: 'push.example' })
-  emit('removals.confirmed', { service: 'fcm', by: 'office' })
+  emit('removals.confirmed', { service: 'apns', by: 'office' })
+  emit('suppression.back', { source: 'sql' })
+  emit('suppression.accepted', { source: 'file' })
   emit('consumer.back', { consumer: 'amqp links' })
   emit('consumer.released', { consumer: 'amqp links' })
-  emit('run.ended', { ...run, critical: 0 })
-  assert.deepEqual(await names(), [])
+  // The hour of Failed Actions is over.
+  for (const minutes of [0, 2, 60, 2]) {
+    passTime(t, minutes * minute)
+    await alerts.check()
+  }
+  assert.deepEqual(
+    posted('ended')
+      .map(({ name }) => name)
+      .toSorted(),
+    names,
+  )
+  assert.deepEqual(mailed('ended'), names)
 })
 
-test('a source that stays away is one trouble, which ends when nothing is asked in vain for two minutes', async (t) => {
+test('a source that stays away is one trouble, which ends when it answers, or when nothing is asked in vain for a quarter of an hour', async (t) => {
   const troubles = createTroubles({ lanes: [], diskFree: async () => undefined }, limits)
   t.after(() => troubles.stop())
   emit('suppression.away', { source: 'sql', error: 'refused' })
   const [first] = await troubles.current()
-  passTime(t, minute)
-  emit('suppression.away', { source: 'sql', error: 'refused' })
-  passTime(t, 1.5 * minute)
+  // The longest pause of a lane between two tries.
+  passTime(t, 5 * minute)
   assert.equal((await troubles.current())[0]?.since, first?.since)
-  passTime(t, minute)
+  emit('suppression.away', { source: 'sql', error: 'refused' })
+  passTime(t, 14 * minute)
+  assert.equal((await troubles.current())[0]?.since, first?.since)
+  passTime(t, 2 * minute)
+  assert.deepEqual(await troubles.current(), [])
+  emit('suppression.away', { source: 'sql', error: 'refused' })
+  emit('suppression.held', { source: 'file', why: 'it is short', remedy: 'touch file.confirmed' })
+  passTime(t, 10 * minute)
+  assert.equal((await troubles.current()).length, 2)
+  emit('suppression.back', { source: 'sql' })
+  emit('suppression.accepted', { source: 'file' })
+  assert.deepEqual(await troubles.current(), [])
+})
+
+test('the confirmation of removals ends the alert of their stop', async (t) => {
+  const troubles = createTroubles({ lanes: [], diskFree: async () => undefined }, limits)
+  t.after(() => troubles.stop())
+  emit('removals.stopped', { service: 'fcm', removals: 9, sends: 10 })
+  emit('provider.alert', { provider: 'fcm', error: 'removals are stopped', remedy: 'bellwire removals confirm fcm' })
+  assert.equal((await troubles.current()).length, 2)
+  emit('removals.confirmed', { service: 'fcm', by: 'office' })
   assert.deepEqual(await troubles.current(), [])
 })
 
@@ -239,21 +321,47 @@ test('held, paused and late lanes, many Failed Actions and a full disk are troub
   assert.ok(!(await troubles.current()).some(({ name }) => name === 'many Failed Actions'))
 })
 
+const mail = { from: 'bellwire@example.com', to: ['ops@example.com'], origin: 'operator on gw-1' }
 const notices: readonly Notice[] = [
   trouble('lane 1/push is held', { since: 0 }),
   { ...trouble('the disk is nearly full', { since: 0 }), endedAt: 90_000 },
 ]
 
-test('a webhook gets the notices, or a message of Slack or Teams; another answer than 2xx is an error', async (t) => {
+/** A web server. @param status the status of its answers */
+async function startWebServer(t: TestContext, status = () => 200) {
   const received: string[] = []
-  let status = 200
   const server = createServer(async (request, response) => {
     received.push((await request.toArray()).join(''))
-    response.writeHead(status).end()
+    response.writeHead(status()).end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?secret=1`
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?secret=1` }
+}
+
+/** A mail server that speaks SMTP. Each mail begins with the user who sent it. */
+async function startMailServer(t: TestContext) {
+  const mails: string[] = []
+  const smtp = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    authOptional: true,
+    onAuth: ({ username, password }, _session, done) => done(null, { user: `${username} ${password}` }),
+    onData(stream, session, done) {
+      stream.toArray().then((parts) => {
+        mails.push(`${session.user}\n${parts.join('')}`)
+        done()
+      }, done)
+    },
+  })
+  const server = smtp.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => smtp.close())
+  return { mails, smtp: `smtp://bell%40x:secret@127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+test('a webhook gets the notices, or a message of Slack or Teams; another answer than 2xx is an error', async (t) => {
+  let status = 200
+  const { received, url } = await startWebServer(t, () => status)
   const send = async (body: 'generic' | 'slack' | 'teams'): Promise<string> => {
     const sender = alertWebhook({ url, body, origin: 'platform on crm-1' })
     await sender.send(notices, 10_000).finally(() => sender.close())
@@ -278,24 +386,8 @@ test('a webhook gets the notices, or a message of Slack or Teams; another answer
 })
 
 test('a mail server gets the notices as one plain mail', async (t) => {
-  const mails: string[] = []
-  const smtp = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
-    authOptional: true,
-    onAuth: ({ username, password }, _session, done) => done(null, { user: `${username} ${password}` }),
-    onData(stream, session, done) {
-      stream.toArray().then((parts) => {
-        mails.push(`${session.user}\n${parts.join('')}`)
-        done()
-      }, done)
-    },
-  })
-  const server = smtp.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => smtp.close())
-  const { port } = server.address() as AddressInfo
-  const mail = { from: 'bellwire@example.com', to: ['ops@example.com'], origin: 'operator on gw-1' }
-  const sender = alertMail({ ...mail, smtp: `smtp://bell%40x:secret@127.0.0.1:${port}` })
+  const { mails, smtp } = await startMailServer(t)
+  const sender = alertMail({ ...mail, smtp })
   await sender.send(notices, 10_000)
   await sender.close()
   assert.match(mails[0] ?? '', /^bell@x secret\n/)

@@ -96,8 +96,10 @@ test('a blocked user stays blocked when the file is cut at the end of a line, un
     'a user whom the new file lacks keeps the last values',
   )
   await assert.rejects(source.all?.('1', 'blocked', context) as Promise<unknown>, /is not confirmed: it lists 20 users/)
+  const accepted = event('suppression.accepted')
   await writeFile(`${path}.confirmed`, '')
   assert.deepEqual(await read('99'), [])
+  assert.deepEqual(await accepted, { source: `file ${path}` })
   assert.deepEqual(await read('0'), ['blocked'])
 })
 

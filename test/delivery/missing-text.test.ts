@@ -72,7 +72,7 @@ test('the first message of a brand raises a warning at once; the following ones 
   )
 })
 
-test('a brand without one message with a text since the start is alerted after ten messages, and once an hour', (t) => {
+test('a brand without one message with a text since the start is alerted after ten messages, and once an hour', async (t) => {
   let now = 0
   t.mock.method(clock, 'monotonic', () => now)
   const alerts: Events['content.unrecognised'][] = []
@@ -90,7 +90,9 @@ test('a brand without one message with a text since the start is alerted after t
   now += 3_600_000
   send('1', 1)
   assert.equal(alerts.length, 2)
+  const recognised = event('content.recognised')
   watch.recordFound('1', 'push')
+  assert.deepEqual(await recognised, { brand: '1', channel: 'push' })
   now += 3_600_000
   send('1', 100)
   assert.equal(alerts.length, 2)

@@ -110,19 +110,19 @@ const faults: readonly Fault[] = [
   },
   {
     alert: 'BellwireNoText',
-    series: { 'bellwire_content_unrecognised_total{brand="1",channel="push"}': gauge(1, 0) },
+    series: { 'bellwire_content_unrecognised{brand="1",channel="push"}': { fault: '1+0x60', quiet: '1+0x20' } },
     labels: { brand: '1', channel: 'push' },
     summary: 'no message of brand 1 had a title or a text: nobody sees its messages',
   },
   {
     alert: 'BellwireAttributesAway',
-    series: { 'bellwire_suppression_away_total{source="crm"}': { fault: '1+3x60', quiet: '5+0x60' } },
+    series: { 'bellwire_attributes_away{source="crm"}': { fault: '1+0x60', quiet: '_x57 1+0x3' } },
     labels: { source: 'crm' },
     summary: 'crm cannot say who may get messages: nothing is sent',
   },
   {
     alert: 'BellwireListShrunk',
-    series: { 'bellwire_suppression_held_total{source="file a.csv"}': { fault: '1+1x60', quiet: '5+0x60' } },
+    series: { 'bellwire_list_held{source="file a.csv"}': { fault: '1+0x60', quiet: '1+0x20' } },
     labels: { source: 'file a.csv' },
     severity: 'ticket',
     summary: 'file a.csv has an implausibly short list: the missing users keep their last values',
@@ -173,10 +173,15 @@ const faults: readonly Fault[] = [
   },
   {
     alert: 'BellwireKeyExpires',
-    series: { 'bellwire_keys_expiring_total{instance="a:7101"}': { fault: '0x30 1+0x30', quiet: '1+0x60' } },
-    labels: at,
+    series: {
+      'bellwire_key_expires_timestamp_seconds{key="crm"}': {
+        fault: `${3_600 + 3 * 86_400}+0x60`,
+        quiet: `${15 * 86_400}+0x60`,
+      },
+    },
+    labels: { key: 'crm' },
     severity: 'ticket',
-    summary: 'a key that a:7101 accepts expires within 14 days',
+    summary: 'the key crm, which is used, expires in 3d 0h 0m 0s',
   },
   {
     alert: 'BellwireReloadRefused',

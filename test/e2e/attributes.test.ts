@@ -79,7 +79,9 @@ onPostgres(
       await event('suppression.away') // another attempt
       assert.equal(push.received.length, 1, 'no message was sent')
 
+      const back = event('suppression.back')
       network.restore()
+      await back
       const all = await until(
         async () => {
           const found = await outcomes(platform, 41)

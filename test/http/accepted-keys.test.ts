@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
-import { type AcceptedKey, createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
+import { type AcceptedKey, createAcceptedKeys, measureExpiries } from '../../src/base/http/accepted-keys.ts'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { on } from '../../src/base/runtime/events.ts'
+import { metricsText } from '../../src/base/runtime/metrics.ts'
 import { run } from '../cli/bellwire.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 import { adminKey, element, get, post, keys as sidesKeys, startOperator } from '../support/sides.ts'
@@ -53,6 +54,26 @@ test('a key expires at its time, and is named in the log from 14 days before', (
     assert.equal(keys.use(key), !expired, at)
     assert.deepEqual(events, seen, at)
   }
+})
+
+test('/metrics has when each used key expires, of one name the earliest, and none of an expired or unused key', async (t) => {
+  let now = Date.parse('2027-01-01T00:00:00Z')
+  t.mock.method(clock, 'now', () => now)
+  const key = { name: 'crm', key: 'the-key-of-the-crm-1', expiresAt: '2027-01-31T00:00:00Z' }
+  const [main, admin] = [
+    createAcceptedKeys([key, { ...key, name: 'unused' }]),
+    createAcceptedKeys([{ ...key, expiresAt: '2027-01-08T00:00:00Z' }]),
+  ]
+  t.after(measureExpiries([main, admin]))
+  const expiries = async () =>
+    [...(await metricsText()).matchAll(/^bellwire_key_expires_timestamp_seconds(.*) (\S+)$/gm)].map(
+      ([, labels, at]) => `${labels} ${new Date(Number(at) * 1_000).toISOString()}`,
+    )
+  assert.deepEqual(await expiries(), [])
+  for (const keys of [main, admin]) keys.use(keys.list()[0]?.key ?? assert.fail())
+  assert.deepEqual(await expiries(), ['{key="crm"} 2027-01-08T00:00:00.000Z'])
+  now = Date.parse('2027-01-08T00:00:00Z')
+  assert.deepEqual(await expiries(), ['{key="crm"} 2027-01-31T00:00:00.000Z'])
 })
 
 const send = (url: string, key: string, address = '192.0.2.1') =>

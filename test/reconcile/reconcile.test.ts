@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { metricsText } from '../../src/base/runtime/metrics.ts'
 import type { ShownRun } from '../../src/sides/admin/shown/run.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { type AnswerList, listOf, startListOperator } from '../support/list-operator.ts'
@@ -78,7 +79,10 @@ onEachEngine(
       csv,
       /^user_id,field,direction,severity,crm_changed_at,correction,note\n"""quoted""",blocked,operator_only,critical,,,\n/,
     )
+    const critical = 'bellwire_discrepancies{brand="1",field="blocked",severity="critical"}'
+    assert.ok((await metricsText()).includes(`${critical} 4\n`))
     await post(`${path}/acknowledge`, {}, adminKey.key)
+    assert.ok((await metricsText()).includes(`${critical} 0\n`), 'a person knows of them')
     assert.equal((await get(path)).body.acknowledged.by, 'admin')
 
     // The list of runs, newest first.

@@ -115,6 +115,31 @@ test('a provider needs attention until it resumes, or until it is no longer repo
   assert.equal(await attention('1/push'), undefined)
 })
 
+test('a source, a list, a brand without texts and the stop of removals are reported until their end', async (t) => {
+  const { read } = measured(t)
+  const states = () =>
+    Promise.all(
+      [
+        'attributes_away{source="sql"}',
+        'list_held{source="file"}',
+        'content_unrecognised{brand="1",channel="push"}',
+        'attention{provider="fcm"}',
+      ].map((name) => read(`bellwire_${name}`)),
+    )
+  emit('suppression.away', { source: 'sql', error: 'refused' })
+  emit('suppression.held', { source: 'file', why: 'it is short', remedy: 'confirm it' })
+  emit('content.unrecognised', { brand: '1', channel: 'push', messages: 10, pointers: '/title' })
+  emit('provider.alert', { provider: 'fcm', error: 'removals are stopped', remedy: 'confirm them' })
+  // Between two look-ups for a held lane.
+  passTime(t, 10 * 60_000)
+  assert.deepEqual(await states(), [1, 1, 1, 1])
+  emit('suppression.back', { source: 'sql' })
+  emit('suppression.accepted', { source: 'file' })
+  emit('content.recognised', { brand: '1', channel: 'push' })
+  emit('removals.confirmed', { service: 'fcm', by: 'office' })
+  assert.deepEqual(await states(), [undefined, undefined, undefined, undefined])
+})
+
 test('of two sides in one process, the stop of one clears no pause and no attention of the other', async (t) => {
   const { read } = measured(t)
   const paused = () => read('bellwire_provider_paused{provider="fcm"}')

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { metrics } from '../runtime/metrics.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { createIsInside } from './address.ts'
 
@@ -89,6 +90,22 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
     },
     list: () => entries.map(({ key, source }) => ({ key, source, lastUsedAt: usedAt.get(key) })),
   }
+}
+
+/** Adds the keys of these lists to the metrics of this process. @returns a function that removes them */
+export function measureExpiries(lists: readonly Pick<AcceptedKeys, 'list'>[]): () => void {
+  return metrics().keyExpiries(() => {
+    const now = clock.now()
+    return (
+      lists
+        .flatMap((keys) => keys.list())
+        .filter(({ lastUsedAt }) => lastUsedAt !== undefined)
+        .map(({ key: { name, expiresAt = '' } }) => ({ key: name, at: Date.parse(expiresAt) }))
+        .filter(({ at }) => at > now)
+        // Of two keys with one name, the metric has the one that expires first.
+        .toSorted((a, b) => b.at - a.at)
+    )
+  })
 }
 
 const entryOf = <Key extends AcceptedKey>(key: Key, source: KeySource = 'configuration') => ({

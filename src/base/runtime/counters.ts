@@ -46,12 +46,6 @@ export const counters: readonly CounterRow[] = [
     by: ['brand', 'channel'],
     help: 'Messages delivered without title and body; check operator.content',
   },
-  {
-    event: 'content.unrecognised',
-    name: 'content_unrecognised',
-    by: ['brand', 'channel'],
-    help: 'Alerts: no message since the start had a title or a text; check operator.content',
-  },
   { event: 'message.suppressed', name: 'suppressed', by: ['brand'], help: 'Messages suppressed because of their user' },
   { event: 'message.taken_over', name: 'taken_over', by: ['uncertain'], help: 'Messages taken over' },
   {
@@ -91,12 +85,6 @@ export const counters: readonly CounterRow[] = [
     sum: 'count',
     help: 'Requests refused because their key was missing or wrong, or not accepted from the address; counted once a minute',
   },
-  {
-    event: 'key.expires',
-    name: 'keys_expiring',
-    by: [],
-    help: 'Days on which a key was used that expires within 14 days',
-  },
   { event: 'server.reload_refused', name: 'reloads_refused', by: [], help: 'Configurations that a reload refused' },
   { event: 'store.lost', name: 'store_lost', by: [], help: 'Outages of the store' },
   { event: 'store.repeated', name: 'commits_repeated', by: [], help: 'Group commits repeated one caller at a time' },
@@ -106,12 +94,6 @@ export const counters: readonly CounterRow[] = [
     name: 'suppression_away',
     by: ['source'],
     help: 'Attribute look-ups that failed, so that nothing was sent',
-  },
-  {
-    event: 'suppression.held',
-    name: 'suppression_held',
-    by: ['source'],
-    help: 'Minutes in which a shrunk list of users was not confirmed',
   },
   {
     event: 'reconciliation.ended',

@@ -73,6 +73,8 @@ export interface Events {
   'message.suppressed': { brand: string; ref: string; why: string }
   'message.without_text': { brand: string; channel: string }
   'content.unrecognised': { brand: string; channel: string; messages: number; pointers: string }
+  /** The first message with a title or a text since the start. */
+  'content.recognised': { brand: string; channel: string }
   'content.missing': { brand: string; messages: number; pointers: string }
   'message.calling': { provider: string; refs: readonly string[] }
   /** `id` is the activity.id. With `ref` it joins the log lines of the two sides. */
@@ -88,8 +90,12 @@ export interface Events {
     uncertain: boolean
   }
   'suppression.away': { source: string; error: string }
+  /** The first answer of a source, since the start or after an outage. */
+  'suppression.back': { source: string }
   /** A list of users has shrunk implausibly. Reported once a minute until a person confirms it. */
   'suppression.held': { source: string; why: string; remedy: string }
+  /** A list of users is in force. */
+  'suppression.accepted': { source: string }
   'budget.spent': { channel: string; unfinished: number }
   // providers
   'call.done': {

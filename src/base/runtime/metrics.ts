@@ -14,6 +14,13 @@ export interface Depth {
   readonly count: number
 }
 
+/** How many discrepancies the lists of a brand have. */
+export interface Discrepancies extends Readonly<Record<(typeof severities)[number], number>> {
+  readonly brand: string
+  readonly field: string
+}
+const severities = ['critical', 'high', 'low'] as const
+
 export interface Metrics {
   /** Can be merged with the registry of the host program. */
   readonly registry: Registry
@@ -27,6 +34,10 @@ export interface Metrics {
   storeUp(check: () => Promise<boolean>): () => void
   /** Adds a reader of the free bytes of a disk that runs at each scrape. @returns a function that removes the reader */
   diskFree(side: string, read: () => Promise<number | undefined>): () => void
+  /** Adds a reader of the keys in use that will expire, with their times in epoch milliseconds. @returns a function that removes the reader */
+  keyExpiries(read: () => readonly { readonly key: string; readonly at: number }[]): () => void
+  /** Adds a reader of the discrepancies that are to be corrected, by severity. @returns a function that removes the reader */
+  discrepancies(read: () => Promise<readonly Discrepancies[]>): () => void
   /** Adds a consumer of a queue or topic, which is read at each scrape. @returns a function that removes it */
   consumer(
     name: string,
@@ -56,6 +67,15 @@ export function createMetrics(registry = new Registry()): Metrics {
   const up = addGaugeOnScrape(registry, 'consumer_up', '1 while a queue or topic is consumed, otherwise 0', [
     'consumer',
   ])
+  const expiries = addGaugeOnScrape(registry, 'key_expires_timestamp_seconds', 'When a key that is used expires', [
+    'key',
+  ])
+  const found = addGaugeOnScrape(
+    registry,
+    'discrepancies',
+    'Discrepancies of the last completed comparison that nobody has acknowledged',
+    ['brand', 'field', 'severity'],
+  )
   const lag = addGaugeOnScrape(registry, 'consumer_lag', 'Messages that wait at the broker', ['consumer'])
   const allowed: AllowedValues = new Map()
   const byName = Map.groupBy(counters, ({ name }) => name).values()
@@ -87,6 +107,13 @@ export function createMetrics(registry = new Registry()): Metrics {
         const value = await read()
         return value === undefined ? [] : [{ labels: { side }, value }]
       }),
+    keyExpiries: (read) => expiries(async () => read().map(({ key, at }) => ({ labels: { key }, value: at / 1_000 }))),
+    discrepancies: (read) =>
+      found(async () =>
+        (await read()).flatMap(({ brand, field, ...counts }) =>
+          severities.map((severity) => ({ labels: { brand, field, severity }, value: counts[severity] })),
+        ),
+      ),
     consumer(consumer, read) {
       const labels = { consumer }
       const removeUp = up(async () => [{ labels, value: read.up() ? 1 : 0 }])
@@ -241,7 +268,6 @@ function addGauges(registry: Registry): (() => void)[] {
   )
   const stopped = gauge('removals_stopped', '1 while device removal waits for confirmation, otherwise 0', 'service')
   const streams = gauge('inbox_streams', 'Open inbox streams')
-  const found = gauge('discrepancies', 'Discrepancies in the last completed comparison', 'brand', 'field', 'severity')
   const leaveLane = (lane: string): void => {
     owned.set({ lane }, 0)
     pausedLane.set({ lane }, 0)
@@ -254,23 +280,19 @@ function addGauges(registry: Registry): (() => void)[] {
     on('lane.resumed', ({ lane }) => pausedLane.set({ lane }, 0)),
     on('removals.stopped', ({ service }) => stopped.set({ service }, 1)),
     on('removals.confirmed', ({ service }) => stopped.set({ service }, 0)),
-    on('run.ended', ({ brand, field, state, ...counts }) => {
-      if (state !== 'done') return
-      for (const severity of ['critical', 'high', 'low'] as const)
-        found.set({ brand, field, severity }, counts[severity])
-    }),
     on('inbox.opened', () => streams.inc()),
     on('inbox.closed', () => streams.dec()),
   ]
 }
 
-/** A provider that needs attention is reported again each hour. */
-const attentionMs = 1.5 * 3_600_000
+/** A provider that needs attention, and a brand without texts, are reported again each hour. */
+const hourlyMs = 1.5 * 3_600_000
+/** A source that is away is asked again for each message that waits, after five minutes at the latest. */
+const awayMs = 15 * 60_000
 
 /** States that last for a time: the scrape reads how long. */
 function addTimedGauges(registry: Registry): (() => void)[] {
   const holds = new Map<string, { readonly since: number; readonly until: number }>()
-  const attention = new Map<string, number>()
   let sides = 0
   const ofHolds = (name: string, help: string, read: (hold: { since: number; until: number }, now: number) => number) =>
     addGaugeOnScrape(registry, name, help, ['lane'])(async () => {
@@ -279,14 +301,18 @@ function addTimedGauges(registry: Registry): (() => void)[] {
     })
   ofHolds('lane_held_seconds', 'Seconds since a held lane is held', ({ since }, now) => now - since)
   ofHolds('lane_next_try_seconds', 'Seconds to the next try of a held lane', ({ until }, now) => until - now)
-  addGaugeOnScrape(registry, 'attention', '1 while a provider or a lane needs a person', ['provider'])(async () => {
-    const now = clock.steady()
-    for (const [provider, until] of attention) if (until <= now) attention.delete(provider)
-    return [...attention.keys()].map((provider) => ({ labels: { provider }, value: 1 }))
-  })
+  const attention = addState(registry, 'attention', '1 while a provider or a lane needs a person', ['provider'])
+  const away = addState(registry, 'attributes_away', '1 while a source of attributes cannot answer', ['source'])
+  const held = addState(registry, 'list_held', '1 while a shrunk list of users waits for confirmation', ['source'])
+  const noText = addState(
+    registry,
+    'content_unrecognised',
+    '1 while no message of a brand had a title or a text; check operator.content',
+    ['brand', 'channel'],
+  )
   const endLane = ({ lane }: { readonly lane: string }): void => {
     holds.delete(lane)
-    attention.delete(lane)
+    attention.end(lane)
   }
   return [
     on('lane.held', ({ lane, forMs }) => {
@@ -296,15 +322,46 @@ function addTimedGauges(registry: Registry): (() => void)[] {
     on('lane.released', endLane),
     on('lane.lost', endLane),
     on('lane.returned', endLane),
-    on('lane.resumed', ({ lane }) => void attention.delete(lane)),
-    on('provider.alert', ({ provider }) => void attention.set(provider, clock.steady() + attentionMs)),
-    on('provider.resumed', ({ provider }) => void attention.delete(provider)),
+    on('lane.resumed', ({ lane }) => attention.end(lane)),
+    on('provider.alert', ({ provider }) => attention.begin(hourlyMs, provider)),
+    on('provider.resumed', ({ provider }) => attention.end(provider)),
+    on('removals.confirmed', ({ service }) => attention.end(service)),
+    on('suppression.away', ({ source }) => away.begin(awayMs, source)),
+    on('suppression.back', ({ source }) => away.end(source)),
+    on('suppression.held', ({ source }) => held.begin(Number.POSITIVE_INFINITY, source)),
+    on('suppression.accepted', ({ source }) => held.end(source)),
+    on('content.unrecognised', ({ brand, channel }) => noText.begin(hourlyMs, brand, channel)),
+    on('content.recognised', ({ brand, channel }) => noText.end(brand, channel)),
     on('server.started', () => void sides++),
     on('server.stopping', () => {
       // Of another side in this process they are still true.
-      if (--sides <= 0) attention.clear()
+      if (--sides <= 0) for (const state of [attention, away, held, noText]) state.clear()
     }),
   ]
+}
+
+/** Adds a gauge of states, each named by its labels: 1 from its begin to its end, or until it is not repeated for a time. */
+function addState(registry: Registry, name: string, help: string, labelNames: string[]) {
+  const states = new Map<string, { readonly values: readonly string[]; readonly until: number }>()
+  addGaugeOnScrape(
+    registry,
+    name,
+    help,
+    labelNames,
+  )(async () => {
+    const now = clock.steady()
+    for (const [key, { until }] of states) if (until <= now) states.delete(key)
+    return [...states.values()].map(({ values }) => ({
+      labels: Object.fromEntries(labelNames.map((label, i) => [label, values[i] as string])),
+      value: 1,
+    }))
+  })
+  return {
+    begin: (forMs: number, ...values: readonly string[]) =>
+      void states.set(values.join(' '), { values, until: clock.steady() + forMs }),
+    end: (...values: readonly string[]) => void states.delete(values.join(' ')),
+    clear: () => states.clear(),
+  }
 }
 
 type ReadSamples = () => Promise<readonly { readonly labels: Record<string, string>; readonly value: number }[]>

@@ -1,6 +1,6 @@
 // The operator's server: {base_url} of §4.1. Only composes the parts and registers the routes.
 
-import { type AcceptedKeys, createAcceptedKeys } from '../../base/http/accepted-keys.ts'
+import { type AcceptedKeys, createAcceptedKeys, measureExpiries } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
@@ -317,7 +317,10 @@ async function composeOn(
   metrics().allow('brand', allBrands)
   metrics().allow('kind', knownKinds(pushServices(options)))
   const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store, database })
-  const stopMetrics = measureStores('operator', [{ number: 0, database }], options.store)
+  const stopMetrics = [
+    ...measureStores('operator', [{ number: 0, database }], options.store),
+    measureExpiries([keys, adminKeys]),
+  ]
   onParts({ registry, recorder, trail, accepted: { keys, adminKeys, stored: storedKeys } })
 
   return {

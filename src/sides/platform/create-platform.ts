@@ -1,7 +1,7 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
 import { consumerStates, readLag, statusOf } from '../../base/brokers/consumer-state.ts'
-import { type AcceptedKeys, createAcceptedKeys } from '../../base/http/accepted-keys.ts'
+import { type AcceptedKeys, createAcceptedKeys, measureExpiries } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import { documentRoutes } from '../../base/http/documents.ts'
 import { healthRoutes } from '../../base/http/health.ts'
@@ -25,6 +25,7 @@ import { createRevocations } from '../../subjects/delivery/revoked-tokens.ts'
 import { deviceIntegrationRoutes } from '../../subjects/devices/integration-routes.ts'
 import { createLinkIntake } from '../../subjects/devices/link-intake.ts'
 import { knownKinds } from '../../subjects/devices/reachable.ts'
+import type { Findings } from '../../subjects/reconcile/findings.ts'
 import { createReconciler } from '../../subjects/reconcile/reconciler.ts'
 import { forgetRuns } from '../../subjects/reconcile/retention.ts'
 import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
@@ -286,10 +287,13 @@ async function composePlatform(
   trail.start(options.auditKeptMs)
   metrics().allow('brand', brandsOf(options))
   metrics().allow('kind', knownKinds(pushServicesOf(options)))
+  const readFindings = async (): Promise<readonly Findings[]> =>
+    (await Promise.all(reconcilers.map((reconciler) => reconciler.findings()))).flat()
   const stopAlerts = alertsOf(options.alerts, {
     lanes: services.map(({ service }) => service),
     store: options.store,
     database: firstDatabase,
+    findings: readFindings,
   })
   const unregisterMetrics = [
     ...measureStores(
@@ -298,6 +302,8 @@ async function composePlatform(
       options.store,
       stores.all.map(({ crm }) => crm),
     ),
+    measureExpiries([keys]),
+    metrics().discrepancies(readFindings),
     ...consumers.map((consumer) =>
       metrics().consumer(consumer.name, {
         up: () => statusOf(consumer).state === 'consuming',

@@ -18,8 +18,8 @@ export interface TroubleEvents {
 
 /** Somebody can cause troubles of many names, such as consumers and counterparts. */
 const mostTroubles = 50
-/** The check of a message whose source is away repeats the event. */
-const quietMs = 2 * 60_000
+/** The look-up for a message that waits repeats the event: after five minutes at the latest, the longest pause of a lane. */
+const quietMs = 15 * 60_000
 const hourMs = 3_600_000
 
 type Reported = Told & { readonly quietMs?: number }
@@ -52,19 +52,22 @@ export function watchTroubleEvents(): TroubleEvents {
       urgent: true,
     })),
     end('removals.confirmed', ({ service }) => `removals of ${service} have stopped`),
+    // The stop was an alert, too.
+    end('removals.confirmed', ({ service }) => `${service} needs attention`),
     begin('suppression.away', ({ source, error }) => ({
       name: `${source} cannot answer`,
       says: error,
       remedy: 'Nothing is sent until it answers, and nothing is lost. Check the source: bellwire doctor',
       quietMs,
     })),
+    end('suppression.back', ({ source }) => `${source} cannot answer`),
     begin('suppression.held', ({ source, why, remedy }) => ({
       name: `${source} has an implausible list`,
       says: why,
       remedy,
       urgent: true,
-      quietMs,
     })),
+    end('suppression.accepted', ({ source }) => `${source} has an implausible list`),
     begin('consumer.lost', ({ consumer, error }) => ({
       name: `${consumer} is not consumed`,
       says: error,
@@ -77,13 +80,6 @@ export function watchTroubleEvents(): TroubleEvents {
       remedy: 'The messages wait at the broker. Check the database: bellwire doctor',
     })),
     end('consumer.released', ({ consumer }) => `${consumer} cannot be stored`),
-    on('run.ended', ({ brand, field, run, state, critical }) => {
-      if (state !== 'done') return
-      const name = `the lists of brand ${brand} differ in ${field}`
-      const remedy = `Read them, then correct or acknowledge: bellwire reconcile export ${run}`
-      if (critical === 0) troubles.delete(name)
-      else note({ name, says: `${critical} critical discrepancies in run ${run}`, remedy, urgent: true })
-    }),
   ]
 
   function begin<Name extends EventName>(name: Name, tell: (event: Events[Name]) => Reported): () => void {

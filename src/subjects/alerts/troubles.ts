@@ -1,4 +1,4 @@
-// The troubles of this process: those that events begin and end, and those that are read: lanes, Failed Actions, disk.
+// The troubles of this process: those that events begin and end, and those that are read: lanes, Failed Actions, disk, discrepancies.
 
 import type { LaneState } from '../../base/queue/queue.ts'
 import { clock } from '../../base/runtime/clock.ts'
@@ -19,7 +19,11 @@ export interface TroubleSources {
   readonly lanes: readonly { state(): Promise<LaneState> }[]
   /** Undefined: the store is not a file. */
   readonly diskFree: () => Promise<number | undefined>
+  /** Of the last comparison of each list, as long as nobody has acknowledged it. */
+  readonly findings?: () => Promise<readonly Findings[]>
 }
+
+type Findings = Readonly<Record<'brand' | 'field' | 'run', string>> & { readonly critical: number }
 
 export interface Troubles {
   /** The oldest first. */
@@ -44,6 +48,7 @@ export function createTroubles(sources: TroubleSources, limits: TroubleLimits): 
       ...states.flatMap((state) => (state.status === 'fulfilled' ? laneTroubles(state.value, limits) : [])),
       ...failedTrouble(failed.inLastHour(), limits),
       ...diskTrouble(await sources.diskFree().catch(() => undefined), limits),
+      ...((await sources.findings?.().catch(() => [])) ?? []).flatMap(findingsTrouble),
     ]
     const names = new Set(found.map(({ name }) => name))
     for (const name of firstSeen.keys()) if (!names.has(name)) firstSeen.delete(name)
@@ -124,7 +129,19 @@ const diskTrouble = (free: number | undefined, { diskFreeBytes }: TroubleLimits)
         {
           name: 'the disk is nearly full',
           says: `${Math.round(free / 1024 ** 2)} MiB are free`,
-          remedy: 'Free space, or give the store a larger disk: nothing can be stored on a full one',
+          remedy: 'Free space, or enlarge the disk: nothing can be stored on a full one. See it: bellwire doctor',
+          urgent: true,
+        },
+      ]
+
+const findingsTrouble = ({ brand, field, run, critical }: Findings): readonly Read[] =>
+  critical === 0
+    ? []
+    : [
+        {
+          name: `the lists of brand ${brand} differ in ${field}`,
+          says: `${critical} critical discrepancies in run ${run}`,
+          remedy: `Read them, then correct or acknowledge: bellwire reconcile export ${run}`,
           urgent: true,
         },
       ]

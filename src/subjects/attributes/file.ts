@@ -80,6 +80,7 @@ export async function fileSource(
   function accept(list: UserList): void {
     last = list
     lastWrittenAt = seen.writtenAt.getTime()
+    emit('suppression.accepted', { source: `file ${path}` })
   }
 
   async function confirmation(): Promise<string | undefined> {

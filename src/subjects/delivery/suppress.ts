@@ -120,6 +120,8 @@ export function createSuppression(
       `${source.name} has none of the fields ${relevant.join(', ')}: add one, or write suppression: none to send to all users`,
     )
 
+  const [ofSource, ofRule] = [reportAnswers(source.name), reportAnswers('suppression.module')]
+
   const lookUpTogether = gather<LookUp>((lookUps) => {
     for (const [brand, ofBrand] of Map.groupBy(lookUps, (lookUp) => lookUp.brand)) void readFields(brand, ofBrand)
   })
@@ -142,9 +144,10 @@ export function createSuppression(
       if (!(users instanceof Map && known.every((field) => users.get(field) instanceof Set)))
         throw new Error(`its answer is not a Map with a Set of user ids for each of ${known.join(', ')}`)
       const answer: Answer = { known, users, readAt, asOf, permissions: new Map() }
+      ofSource.back(brand)
       for (const { resolve } of lookUps) resolve(answer)
     } catch (error) {
-      emit('suppression.away', { source: source.name, error: messageOf(error) })
+      ofSource.away(brand, error)
       for (const { reject } of lookUps) reject(error)
     }
   }
@@ -168,10 +171,13 @@ export function createSuppression(
     try {
       const context = { deadline: clock.now() + timeoutMs, signal }
       const why: unknown = await within(timeoutMs, (async () => ask(message, context))())
-      if (why === undefined || (typeof why === 'string' && why !== '')) return why
+      if (why === undefined || (typeof why === 'string' && why !== '')) {
+        ofRule.back(message.brand)
+        return why
+      }
       throw new Error(`it returned ${shown(why)}: return a reason, or undefined to send the message`)
     } catch (error) {
-      emit('suppression.away', { source: 'suppression.module', error: messageOf(error) })
+      ofRule.away(message.brand, error)
       throw new Error(`the rule of suppression.module cannot answer (${messageOf(error)})`, { cause: error })
     }
   }
@@ -246,6 +252,26 @@ export function createSuppression(
       return !asked.some((field) => answer.known.includes(field) && forbids(field, answer, userId))
     },
     checkMessage,
+  }
+}
+
+/** Reports each look-up in vain, and the first answer when no brand waits for one any more. */
+function reportAnswers(source: string) {
+  const waiting = new Set<string>()
+  let answers = false
+  return {
+    away(brand: string, error: unknown): void {
+      waiting.add(brand)
+      answers = false
+      emit('suppression.away', { source, error: messageOf(error) })
+    },
+    back(brand: string): void {
+      if (answers) return
+      waiting.delete(brand)
+      if (waiting.size > 0) return
+      answers = true
+      emit('suppression.back', { source })
+    },
   }
 }
 

@@ -65,6 +65,7 @@ export function createTextWatch(everyMs = minuteMs): TextWatch {
       if (found.has(key)) return
       found.add(key)
       unrecognised.delete(key)
+      emit('content.recognised', { brand, channel })
     },
   }
 }

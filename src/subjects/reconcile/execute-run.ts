@@ -10,10 +10,11 @@ import { AnswerRefused } from './answer-refused.ts'
 import { type Comparison, compareLists, countCrmUsers, readDifferences } from './compare-lists.ts'
 import { checkDataTime } from './data-time.ts'
 import { insertDiscrepancies } from './discrepancies.ts'
+import { countFindings } from './findings.ts'
 import type { ReconciliationTarget } from './options.ts'
 import { requestList } from './request-list.ts'
 import { type ReconciliationRun, readLatestRuns, saveRun } from './runs.ts'
-import { type Direction, severityOf, worstDirection } from './severity.ts'
+import { worstDirection } from './severity.ts'
 import { maxUsers, refuseGrownList, refuseShrunkList, type SizeReference } from './size-limits.ts'
 
 const saveEveryMs = 1_000
@@ -150,23 +151,16 @@ function recordMemory(run: ReconciliationRun): void {
   run.memory = Math.max(run.memory, process.memoryUsage.rss())
 }
 
-function emitEnd({ brand, field, run, state, why, detail, ...rest }: ReconciliationRun): void {
-  const count = (direction: Direction): number => rest[direction] ?? 0
-  const countOf = (severity: string): number =>
-    (['operator_only', 'crm_only'] as const).reduce(
-      (sum, direction) => sum + (severityOf(field, direction) === severity ? count(direction) : 0),
-      0,
-    )
+function emitEnd(ended: ReconciliationRun): void {
+  const { brand, field, run, state, ids, why, detail } = ended
   emit('run.ended', {
     brand,
     field,
     run,
     state,
-    ids: rest.ids,
-    ms: (rest.ended_at ?? 0) - (rest.started_at ?? 0),
-    critical: countOf('critical'),
-    high: countOf('high'),
-    low: countOf('low'),
+    ids,
+    ms: (ended.ended_at ?? 0) - (ended.started_at ?? 0),
+    ...countFindings(ended),
     ...(why !== null && { why, error: detail ?? '' }),
   })
 }

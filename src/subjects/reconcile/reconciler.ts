@@ -8,6 +8,7 @@ import { createLoop, type Loop } from '../../base/runtime/loop.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { executeRun } from './execute-run.ts'
+import { type Findings, readFindings } from './findings.ts'
 import { type ReconciliationOptions, resolveTarget } from './options.ts'
 import { endStates, type ReconciliationRun, readLatestRuns, readRun, requestRun, runTopic, saveRun } from './runs.ts'
 import { nextRunAt } from './schedule.ts'
@@ -16,6 +17,8 @@ import { nextRunAt } from './schedule.ts'
 const pollEveryMs = 5_000
 
 export interface Reconciler {
+  /** Of the last good run of each list. */
+  findings(): Promise<readonly Findings[]>
   start(): void
   /** Interrupts running runs. An interrupted scheduled run is due again at the next start. */
   stop(): Promise<void>
@@ -32,6 +35,7 @@ export function createReconciler(database: Database, configured: readonly Reconc
   })
   let unlisten = (): void => {}
   return {
+    findings: () => readFindings(database, configured),
     start() {
       unlisten = database.onWake(runTopic, () => {
         for (const loop of loops) loop.wake()

@@ -137,6 +137,17 @@ export async function readLatestRuns(database: Database, brand: string, field: F
   return { last: rows.at(-1), lastDone: rows.findLast(({ state }) => state === 'done') }
 }
 
+/** The last good run of each of these lists, if there is one. */
+export async function readLastDone(
+  database: Database,
+  lists: readonly (readonly [brand: string, field: Field])[],
+): Promise<readonly ReconciliationRun[]> {
+  if (lists.length === 0) return []
+  const rows = await database.read(op(selectLatest, lists))
+  const done = rows.filter(({ state }) => state === 'done')
+  return [...new Map(done.map((run) => [`${run.brand} ${run.field}`, run])).values()]
+}
+
 const selectPage = statement<ReconciliationRun>({
   name: 'list_reconciliations',
   columns: { brand: 'text', field: 'text', before: 'text', most: 'bigint' },

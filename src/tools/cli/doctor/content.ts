@@ -9,7 +9,7 @@ export async function checkContent({ host, port, content }: OperatorConfig): Pro
   const { title, body, required } = content
   const pointers = `the title is at ${title}, the body at ${body}`
   const metrics = port === 0 ? '' : await readMetrics(addressOf(host, port))
-  if (sumOf(metrics, 'content_unrecognised_total') > 0)
+  if (sumOf(metrics, 'content_unrecognised') > 0)
     return [
       {
         ok: false,
