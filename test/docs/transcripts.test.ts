@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
+import { phraseEntries } from '../../src/tools/cli/audit.ts'
+import { phraseLife } from '../../src/tools/cli/explain/show.ts'
 import { phraseLanes } from '../../src/tools/cli/lanes/show-lanes.ts'
 import { phraseLate } from '../../src/tools/cli/permission.ts'
 import { phraseShadow } from '../../src/tools/cli/shadow.ts'
@@ -36,11 +38,11 @@ const plainBlocks: Readonly<Record<string, string>> = {
   LANE: 'below',
   createOperator: 'below',
   '✗ batch.status': 'below',
-  'Message     activity.id': 'test/cli/explain.test.ts',
+  'Message     activity.id': 'below',
   'Checked 2 messages': 'below',
   'Compared ': 'below',
   '*/5 * * * *': 'test/cli/canary.test.ts',
-  'AT  ': 'test/cli/audit.test.ts',
+  STORE: 'below',
 }
 
 const blocks = pages.flatMap((page) => fencedSnippets(page))
@@ -116,6 +118,47 @@ test('the messages in docs/people.md are shown as bellwire permission check show
   const longest = Date.parse(late.sent_at) - Date.parse(late.excluded_at)
   const answer = { users: 1, messages: 2, certain: 1, unclear: 0, longest_ms: longest, found: [late] }
   assert.equal(`${phraseLate(answer as never)}\n`, plain('Checked'))
+})
+
+test('the message in docs/people.md is shown as bellwire explain shows it', () => {
+  const ref = '01a21998-4577-7000-8626-d02ee7460dec'
+  const at = (text: string): number => Date.parse(`2026-11-26T20:42:${text}Z`)
+  const process = '24593-a615b37eef'
+  const message = { id: '2', user_id: '1002', brand: '1', channel: 'push', activity: '7', action: '9' }
+  const permission = {
+    decided: 'excluded',
+    fields: { blocked: false, excluded: true, consent_push_notification: true },
+    exempt: false,
+    source: 'file users.csv',
+    as_of: at('14.317'),
+    read_at: at('19.384'),
+  }
+  const failed = {
+    ...{ state: 'failed', rule: 'suppression: the user is excluded', reason: 'suppressed' },
+    error: 'not sent: the user is excluded',
+  }
+  const life = {
+    ...message,
+    identifiers: [{ ref, replayed_at: null }],
+    operator: { outcome: 'failed', attempts: 1, uncertain: 0, permission },
+    steps: [
+      { at: at('19.383'), side: 'operator', step: 'claimed', process, ref },
+      { at: at('19.385'), side: 'operator', step: 'attempt', attempt: 1, process, ...failed },
+    ],
+  }
+  const absences = { platform: 'was not asked: give --other-url and BELLWIRE_OTHER_KEY', operator: '' }
+  assert.equal(`${phraseLife(life as never, absences)}\n`, plain('Message'))
+})
+
+test('the entries in docs/people.md are shown as bellwire audit list shows them', () => {
+  const entry = { store: '0', by: 'compliance', address: '10.0.0.7', brand: '1', digest: '' }
+  const given = { ref: '01a21998-4577-7000-8626-d02ee7460dec' }
+  const entries = [
+    { serial: 6, at: '30.412', act: 'people.erase', user_digest: '19d14731c899f', reason: 'request of 2026-11-26' },
+    { serial: 3, at: '27.377', act: 'permission.check' },
+    { serial: 2, at: '23.464', act: 'messages.show', user_digest: 'f0', user: '1002', given },
+  ].map((each) => ({ ...entry, ...each, at: `2026-11-26T20:42:${each.at}Z` }))
+  assert.equal(`${phraseEntries(entries as never)}\n`, plain('STORE'))
 })
 
 test('the report in docs/from-own-api.md is shown as bellwire shadow shows it', () => {

@@ -34,8 +34,12 @@ onEachEngine('an operator erases a user everywhere, and keeps all data of others
   assert.ok(
     report.kept.some(({ column, as }: { column: string; as: string }) => column === 'messages.key' && as === 'digest'),
   )
-  const { messages, inbox, devices, items } = (await get(`${url}/admin/people/1/${person.userId}`)).body
+  const { messages, inbox, devices, items, erasures } = (await get(`${url}/admin/people/1/${person.userId}`)).body
   assert.deepEqual({ messages, inbox, devices, items }, { messages: [], inbox: [], devices: [], items: [] })
+  assert.deepEqual(
+    erasures.map(({ id, user_id, done_at: at }: Record<string, unknown>) => [id, user_id, typeof at]),
+    [[report.id, null, 'number']],
+  )
   // The messages of a user are still found by identifier, without their contents.
   const kept = (await get(`${url}/admin/messages/${first.successful[0].push_id}`)).body
   assert.ok(kept.user_id.startsWith('erased:') && kept.request.trim() === '', JSON.stringify(kept))

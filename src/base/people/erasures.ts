@@ -110,15 +110,15 @@ const selectLater = statement<ListedErasure>({
     join erasures e on e.id > r.after join person_secrets s on s.brand = e.brand order by e.id`,
 })
 
-const selectRunning = statement<Erasure>({
+// Few rows: there are fewer erasures than people.
+const selectOfPerson = statement<Erasure>({
   name: 'erasures_of_person',
-  columns: { brand: 'text', user_id: 'text' },
+  columns: { brand: 'text', digest: 'text' },
   text: (rows) => `
-    select ${columns} from ${rows} r cross join erasures e
-    where e.done_at is null and e.brand = r.brand and e.user_id = r.user_id order by e.id`,
+    select ${columns} from ${rows} r cross join erasures e where e.brand = r.brand and e.digest = r.digest order by e.id`,
 })
 
-/** The end of an erasure overwrites the user id. */
+/** The end of an erasure overwrites the user id. The export shows whether and when the person was erased. */
 export const erasurePersonPart: PersonPart = {
   name: 'erasures',
   tables: [
@@ -130,8 +130,12 @@ export const erasurePersonPart: PersonPart = {
       impersonal: ['id', 'brand', 'at', 'requested_by', 'done_at', 'counts', 'waiting'],
     },
   ],
+  isRecord: true,
   async *read(database, { brand, userId }) {
-    yield await database.read(op(selectRunning, [[brand, userId]]))
+    const [row] = await database.read(op(selectSecret, [[brand]]))
+    if (!row) return
+    const { userDigest } = erasedPerson({ brand, userId }, row.secret, 0)
+    yield await database.read(op(selectOfPerson, [[brand, userDigest]]))
   },
   erase: async () => ({ erased: 0, waiting: 0 }),
 }

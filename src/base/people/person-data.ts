@@ -29,6 +29,8 @@ export interface PersonPart {
   readonly tables: readonly PersonTable[]
   /** Rows that erasure cannot find, because their user cannot be read, with the reason. */
   readonly unfound?: Readonly<Record<string, string>>
+  /** An erasure changes no row of it. */
+  readonly isRecord?: true
   /** Reads the rows in pages, always in the same order. Each look-up uses an index. */
   read(database: Database, person: Person): AsyncIterable<readonly object[]>
   /** Erases the rows from before `person.at`, in bounded commits. A call that was interrupted can be repeated. */
@@ -79,10 +81,10 @@ export const unfoundRows = (parts: PersonParts): { column: string; as: string; w
     Object.entries(part.unfound ?? {}).map(([column, why]) => ({ column, as: 'unchanged', why })),
   )
 
-/** The number of rows of each part. */
+/** The number of rows of each part that an erasure would erase or change. */
 export async function countPerson(person: Person, parts: PersonParts): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const { database, part } of parts)
+  for (const { database, part } of parts.filter((each) => !each.part.isRecord))
     for await (const rows of readPages(database, part, person))
       counts[part.name] = (counts[part.name] ?? 0) + rows.length
   return counts

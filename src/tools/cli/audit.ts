@@ -68,7 +68,7 @@ function listCommand(): Command {
     })
 }
 
-function phraseEntries(entries: readonly Listed[]): string {
+export function phraseEntries(entries: readonly Listed[]): string {
   const columns = ['STORE', 'SERIAL', 'AT', 'ACT', 'BY', 'ADDRESS', 'BRAND', 'USER', 'COUNT', 'DETAILS']
   if (entries.length === 0) return 'No entry matches.'
   return textTable(

@@ -124,13 +124,14 @@ function phraseNotFound(value: string, { by, brand }: ExplainOptions, sides: Sid
   const kinds = {
     ref: 'identifier',
     id: 'activity.id',
-    user: `user_id of brand ${brand}`,
+    user: `user_id (brand ${brand})`,
   }
-  const tried = by ? [by] : (['ref', 'id', ...(brand === undefined ? [] : ['user' as const])] as const)
+  const tried: readonly Search['by'][] = by ? [by] : ['ref', 'id', ...(brand === undefined ? [] : ['user' as const])]
   const missing = (['platform', 'operator'] as const).find((name) => !sides[name])
   const remedies = [
     `Messages are deleted after the time of the setting keep (default 90 days)`,
     'a key that is bound to brands sees only their messages',
+    ...(tried.includes('user') ? ['a message to an erased user is found by its identifier'] : []),
     ...(brand === undefined && by === undefined ? ['for a user_id, add --brand'] : []),
     ...(missing ? [`the ${missing} was not asked: give its address with --other-url`] : []),
   ]

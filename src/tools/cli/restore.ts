@@ -78,6 +78,11 @@ Examples:
 
 async function restoreFiles(folder: string, options: RestoreOptions): Promise<void> {
   const manifest = await checkBackup(folder).catch((error: Error) => {
+    if (isSide(folder) && !existsSync(folder))
+      throw new CliError(
+        exit.usage,
+        'give the time of the state that PostgreSQL has restored: --at 2026-01-31T10:00:00Z',
+      )
     throw new CliError(exit.failed, error.message)
   })
   const { side, at } = manifest
