@@ -152,7 +152,7 @@ test('push sends one message through both sides and shows its life; an absent br
   assert.deepEqual(site, {
     code: 2,
     out: '',
-    err: 'bellwire: --brand is missing: the platform has no lane of the channel site\n',
+    err: 'bellwire: the platform has no lane of the channel site\n',
   })
 })
 

@@ -19,6 +19,9 @@ test('init writes a valid configuration of each side, with fresh keys that only 
   assert.equal(second.code, 0, second.err)
   const config = await loadConfig(join(operator, 'bellwire.yaml'), {})
   assert.deepEqual(config.operator?.keys[0]?.brands, ['1', '2'])
+  assert.match(first.out, /--user 1001 --brand 1 --subscribe\n/)
+  // They change, copy and erase nothing, and decide nothing.
+  assert.deepEqual(config.operator.adminKeys[0]?.scopes, ['counts', 'read', 'audit'])
   const [lane] = (await loadConfig(join(platform, 'bellwire.yaml'), {})).platform?.lanes ?? []
   assert.equal(lane?.to.is === 'operator-api' && lane.to.apiKey, config.operator.keys[0].key)
   assert.ok(!(await readFile(join(operator, 'bellwire.yaml'), 'utf8')).includes(await readFile(key, 'utf8')))

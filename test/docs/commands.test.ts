@@ -42,6 +42,7 @@ const notRun: Readonly<Record<string, string>> = {
   'npm ci && npm run demo': 'installs from the registry; test/e2e/demo.test.ts runs the demo',
   'npm ci && npm test': 'installs from the registry',
   'npm install bellwire': 'installs from the registry; test/package.test.ts installs the package',
+  'npx bellwire init operator --push web-push': 'needs a browser; test/e2e/web-push-chromium.test.ts runs it',
   'npm install @opentelemetry': 'installs from the registry; test/cli/traces.test.ts has a collector',
   'npm run bench': 'takes minutes',
   'bash node_modules/bellwire/deploy/container/build.sh': 'takes minutes, and needs mmdebstrap, umoci and skopeo',
@@ -50,7 +51,7 @@ const notRun: Readonly<Record<string, string>> = {
   'bellwire platform move-brand': 'needs two PostgreSQL databases; test/platform/stores moves brands',
 }
 
-/** README starts the servers that the other pages use. The last pages pause lanes and erase messages. */
+/** The last pages pause lanes and erase messages. */
 const inOrder = [
   'README.md',
   ...pages.filter((page) => !/README|start|push|devices|lanes|running/.test(page)),

@@ -12,7 +12,7 @@ import { openShell, type Shell } from './shell.ts'
 
 export interface World {
   readonly shell: Shell
-  /** Called with the name of a page before its blocks, and with each block. README starts both sides. */
+  /** Called with the name of a page before its blocks, and with each block. */
   prepare(page: string): Promise<void>
 }
 
@@ -39,6 +39,10 @@ export async function openWorld(t: TestContext): Promise<World> {
   await mkdir(join(folder, 'node_modules'))
   await symlink(root, join(folder, 'node_modules/bellwire'))
   const shell = await openShell(t, folder, ports)
+  for (const side of ['operator', 'platform']) {
+    const { failed } = await shell.run(`bellwire ${side} --config examples/bellwire.yaml`)
+    assert.equal(failed, '')
+  }
   return {
     shell,
     async prepare(text) {

@@ -7,6 +7,7 @@ import { webPushSuite } from './web-push-suite.ts'
 await webPushSuite({
   name: 'Firefox',
   skip: await withoutFirefox(),
+  way: 'by polling',
   async launch(file, standIn) {
     const browser = await launchFirefox(file, {
       'dom.push.enabled': true,

@@ -10,7 +10,7 @@ import { webPush } from '../../src/subjects/providers/web-push/web-push.ts'
 import { startWebPushStandIn, type WebPushStandIn } from '../../src/tools/stand-ins/web-push.ts'
 import { contextOf, deviceOf, pushTo, subject } from '../providers/web-push/fixture.ts'
 import { freePort } from '../support/free-port.ts'
-import { reportingPlatform, ways } from '../support/reporting-sides.ts'
+import { reportingPlatform, type Way } from '../support/reporting-sides.ts'
 import { adminKey, element, get, post, startOperator, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import {
@@ -26,10 +26,14 @@ import {
 export interface BrowserFixture {
   readonly name: string
   readonly skip: string | false
+  /** How the operator reports statuses to the platform. */
+  readonly way: Way
   /** The origin of the endpoints, if the browser chooses it. Absent: the endpoints are at the stand-in. */
   readonly origin?: string
   /** Starts a browser that subscribes at the stand-in. It ends with the file of tests. @returns a function that opens a page of a site */
   launch(file: Lifetime, standIn: WebPushStandIn): Promise<(site: string) => Promise<Page>>
+  /** Tests of this browser alone. */
+  further?(standIn: WebPushStandIn, open: (t: TestContext, site: string) => Promise<Page>): void
 }
 
 export interface Lifetime {
@@ -62,7 +66,7 @@ const clickOnRequest = `
 `
 
 /** The tests share the browser and the stand-in. Each has a site of its own, and so a service worker and a subscription of its own. */
-export async function webPushSuite({ name, skip, origin, launch }: BrowserFixture): Promise<void> {
+export async function webPushSuite({ name, skip, way, origin, launch, further }: BrowserFixture): Promise<void> {
   const standIn = await startWebPushStandIn(origin === undefined ? {} : { origin })
   after(() => standIn.close())
   const openSite = skip ? undefined : await launch({ after }, standIn)
@@ -71,48 +75,48 @@ export async function webPushSuite({ name, skip, origin, launch }: BrowserFixtur
     t.after(() => page.close())
     return page
   }
+  further?.(standIn, open)
 
-  for (const way of ways)
-    test(`${name}: a message is displayed and clicked, and the platform gets both ${way}, with the meta`, {
-      skip,
-      timeout: 120_000,
-    }, async (t) => {
-      const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`)
-      const page = await open(t, site.url)
-      const keys = makeVapidKeys()
-      const platform = await reportingPlatform(t, way)
-      const { port } = platform.operator.listen
-      const service = webPush({
-        ...keys,
-        subject,
-        origins: { [origin ?? standIn.url]: standIn.url },
-        receipts: { url: `http://127.0.0.1:${port}/app/receipts`, secret },
-      })
-      const { url } = await startOperator(t, {
-        ...platform.operator,
-        push: { devices: { source: 'registry', services: [service] } },
-        app: { secrets: [secret], origins: [site.url] },
-      })
-      const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
-      const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
-      const tokens = [{ token, channel: 'web', provider: 'webpush' }]
-      const linked = await post(`${url}/app/devices/link`, { tokens }, undefined, { authorization: `Bearer ${bearer}` })
-      assert.equal(linked.status, 200, linked.text)
-
-      const activity = '{ "id": 7002, "brand_id":1,"user_id":"1001","x":1e3 }'
-      await platform.enqueue(`{"title":"Hello","meta": {"campaign": 1.0},"activity":${activity}}`, 'push')
-      await platform.waitUntil(7002, ({ status }) => status === 'displayed', 'the platform has it as displayed')
-      await within(page.evaluate(clickInPage, ''), `${name} clicks`)
-      const { statuses } = await platform.waitUntil(
-        7002,
-        ({ status }) => status === 'clicked',
-        'the platform has the click',
-      )
-      for (const { meta } of statuses) {
-        assert.ok(meta.includes(`"activity":${activity}`), meta)
-        assert.ok(meta.endsWith(',"meta":{"campaign": 1.0}}'), meta)
-      }
+  test(`${name}: a message is displayed and clicked, and the platform gets both ${way}, with the meta`, {
+    skip,
+    timeout: 120_000,
+  }, async (t) => {
+    const site = await startPushSite(t, `${Buffer.from(await bundleWidget('push-worker'))}\n${clickOnRequest}`)
+    const page = await open(t, site.url)
+    const keys = makeVapidKeys()
+    const platform = await reportingPlatform(t, way)
+    const { port } = platform.operator.listen
+    const service = webPush({
+      ...keys,
+      subject,
+      origins: { [origin ?? standIn.url]: standIn.url },
+      receipts: { url: `http://127.0.0.1:${port}/app/receipts`, secret },
     })
+    const { url } = await startOperator(t, {
+      ...platform.operator,
+      push: { devices: { source: 'registry', services: [service] } },
+      app: { secrets: [secret], origins: [site.url] },
+    })
+    const token = await within(page.evaluate(subscribeInPage, keys.publicKey), `${name} subscribes`)
+    const bearer = await createSubscriberToken({ secret, brand: '1', userId: '1001' })
+    const tokens = [{ token, channel: 'web', provider: 'webpush' }]
+    const linked = await post(`${url}/app/devices/link`, { tokens }, undefined, { authorization: `Bearer ${bearer}` })
+    assert.equal(linked.status, 200, linked.text)
+
+    const activity = '{ "id": 7002, "brand_id":1,"user_id":"1001","x":1e3 }'
+    await platform.enqueue(`{"title":"Hello","meta": {"campaign": 1.0},"activity":${activity}}`, 'push')
+    await platform.waitUntil(7002, ({ status }) => status === 'displayed', 'the platform has it as displayed')
+    await within(page.evaluate(clickInPage, ''), `${name} clicks`)
+    const { statuses } = await platform.waitUntil(
+      7002,
+      ({ status }) => status === 'clicked',
+      'the platform has the click',
+    )
+    for (const { meta } of statuses) {
+      assert.ok(meta.includes(`"activity":${activity}`), meta)
+      assert.ok(meta.endsWith(',"meta":{"campaign": 1.0}}'), meta)
+    }
+  })
 
   test(`${name}: a push and a notification of a lane without an operator are clicked, and the platform counts both`, {
     skip,

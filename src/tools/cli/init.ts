@@ -36,7 +36,7 @@ export function command(): Command {
       const files = answer === 'operator' ? await askOperator(options) : await askPlatform(options)
       await writeFiles(folder, files)
       await composeAll(await loadConfig(join(folder, 'bellwire.yaml'), {}))
-      console.log(nextSteps(answer, options.dir))
+      console.log(nextSteps(answer, options.dir, files.firstMessage))
     })
 }
 
@@ -103,15 +103,16 @@ async function writeFiles(folder: string, { configuration, secrets }: NewFiles):
   }
 }
 
-function nextSteps(side: string, dir: string): string {
+function nextSteps(side: string, dir: string, firstMessage: string): string {
   const config = dir === '.' ? '' : ` --config ${join(dir, 'bellwire.yaml')}`
   const peer =
     side === 'operator'
       ? `Give ${join(dir, 'keys/platform')} and the output of \`bellwire operator profile${config}\` to the platform.`
-      : `Your CRM sends records with the key in ${join(dir, 'keys/administrator')}. Try one message: bellwire push${config} --user 1001`
+      : `Your CRM sends records with the key in ${join(dir, 'keys/administrator')}.`
   return `Written: ${join(dir, 'bellwire.yaml')}, and one file for each secret in ${join(dir, 'keys')}. The configuration is valid.
 
   bellwire ${side}${config}
+  bellwire push${config} ${firstMessage}
   bellwire doctor${config}
 
 ${peer}`

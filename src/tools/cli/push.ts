@@ -1,33 +1,37 @@
-// Sends one message through both sides, and shows its life: the first try of an installation, and a canary.
+// Sends one message through the configured sides, and shows its life: the first try of an installation.
 
 import { Command, Option } from 'commander'
+import { loadConfig } from '../../sides/config/load.ts'
+import type { OperatorConfig } from '../../sides/config/table.ts'
 import { CliError, exit } from './exit.ts'
 import type { SideOptions } from './explain/sides.ts'
 import { explain, withOtherSide } from './explain.ts'
-import { createProgress } from './progress.ts'
-import { type Addressed, withAddress, withSide } from './running-side.ts'
-import { sendFile } from './send/send-file.ts'
-import { allSuccessful, type Summary } from './send/summary.ts'
+import { interruptible } from './interruptible.ts'
+import { wholeNumber } from './numbers.ts'
+import { newId, type OneMessage, sendToOperator, sendToPlatform } from './push/one-message.ts'
+import { withAddress } from './running-side.ts'
+import { allSuccessful } from './send/summary.ts'
 import { time } from './time.ts'
 
-interface PushOptions extends SideOptions {
-  readonly user: string
-  readonly brand?: string
-  readonly channel: 'push' | 'site'
-  readonly title: string
-  readonly body?: string
-  readonly timeout: number
+interface PushOptions extends SideOptions, OneMessage {
+  /** The port of the page at which a browser subscribes. */
+  readonly subscribe?: number
 }
 
 export function command(): Command {
   const command = withAddress(new Command(), 'platform', ['enqueue', 'counts', 'read'])
     .requiredOption('--user <id>', 'the user_id of the recipient')
-    .option('--brand <number>', 'the brand of the user; default: the only brand of the platform')
+    .option('--brand <number>', 'the brand of the user; default: the only brand of the side')
     .addOption(new Option('--channel <channel>', 'the channel').choices(['push', 'site']).default('push'))
     .option('--title <text>', 'the title', 'Hello')
     .option('--body <text>', 'the text')
     .addOption(
       new Option('--timeout <time>', 'the longest wait for the outcome').argParser(time).default(60_000, '1min'),
+    )
+    .addOption(
+      new Option('--subscribe [port]', 'first serve a page on this machine, at which a browser subscribes to Web Push')
+        .argParser(wholeNumber(0, 65_535))
+        .preset('7004'),
     )
   return withOtherSide(command)
     .option('--json', 'print the life of the message as one JSON object')
@@ -38,60 +42,47 @@ export function command(): Command {
 }
 
 const help = `
-The message has a new activity.id and no campaign. After its outcome, the command shows its life like \`bellwire explain\`.
+The message has a new activity.id and no campaign. After its outcome, the command shows its life like \`bellwire explain\`. If the
+configuration has only an operator, the command calls the operator as a platform does.
+
+--subscribe prints the address of a page. Open it in a browser of this machine; from another machine, first open a tunnel:
+ssh -L 7004:127.0.0.1:7004 HOST. The page subscribes the browser and links it to the user. Then the message is sent.
 
 Exit codes: 0 successful, 1 refused, failed or still waiting, 2 wrong usage, 3 a side was not reached.
 
 Examples:
   bellwire push --user 1001 --title "Hello"
+  bellwire push --user 1001 --subscribe
   bellwire push --user 1001 --brand 2 --channel site --title "Hello" --body "Your bonus is here."
 `
 
 async function push(options: PushOptions): Promise<number> {
+  const { operator, platform } = options.url === undefined ? await loadConfig(options.config) : {}
+  if (options.subscribe !== undefined) await subscribe(options, options.subscribe, operator)
   const id = newId()
-  const summary = await sendOne(options, id)
-  refuse(summary)
+  const isDelivered =
+    operator && !platform ? await throughOperator(operator, options, id) : await throughPlatform(options, id)
   const explained = await explain(id, { ...options, by: 'id', limit: 1 })
-  return allSuccessful(summary) ? explained : exit.failed
+  return isDelivered ? explained : exit.failed
 }
 
-export type OneMessage = Addressed & Pick<PushOptions, 'user' | 'brand' | 'channel' | 'title' | 'body' | 'timeout'>
-
-/** Enqueues one message at the platform, and waits for its outcome. */
-export async function sendOne(options: OneMessage, id: string): Promise<Summary> {
-  const { channel, timeout } = options
-  return withSide('platform', options, ['enqueue', 'counts', 'read'], async (client, signal) => {
-    const brand = options.brand ?? onlyBrand((await client.call('GET /admin/lanes')).lanes, channel)
-    const line = Buffer.from(`${recordOf(options, brand, id)}\n`)
-    const progress = createProgress(process.stderr)
-    const read = async function* (): AsyncGenerator<Buffer> {
-      yield line
-    }
-    const file = { file: 'the message', read, bytes: line.length }
-    return sendFile({ ...file, channel, wait: true, timeoutMs: timeout, client, signal, progress })
-  })
+async function subscribe(message: OneMessage, port: number, operator: OperatorConfig | undefined): Promise<void> {
+  if (!operator) throw new CliError(exit.usage, '--subscribe needs a configuration with a section operator')
+  const { subscribeBrowser } = await import('./push/subscribe-browser.ts')
+  await interruptible('interrupted; no message was sent', (signal) =>
+    subscribeBrowser(operator, { ...message, port, signal }),
+  )
 }
 
-/** Later than all ids of the sender that were made before: microseconds. */
-export const newId = (): string => String(BigInt(Date.now()) * 1000n + (process.hrtime.bigint() % 1000n))
-
-type Content = Pick<PushOptions, 'user' | 'title' | 'body'>
-
-/** brand_id is written without quotes, with all its digits. */
-export function recordOf({ user, title, body }: Content, brand: string, id: string): string {
-  const content = JSON.stringify({ title, body }).slice(1, -1)
-  return `{"activity":{"id":${id},"brand_id":${brand},"user_id":${JSON.stringify(user)}},${content}}`
+async function throughOperator(operator: OperatorConfig, message: OneMessage, id: string): Promise<true> {
+  const error = await sendToOperator(operator, message, id)
+  if (error === undefined) return true
+  throw new CliError(exit.failed, `the operator did not deliver the message ${id}: ${error}`)
 }
 
-function onlyBrand(lanes: readonly { readonly name: string }[], channel: string): string {
-  const brands = lanes.map(({ name }) => name.split('/')).flatMap(([brand = '', of]) => (of === channel ? [brand] : []))
-  const [only] = brands
-  if (only !== undefined && brands.length === 1) return only
-  const known =
-    brands.length === 0 ? `the platform has no lane of the channel ${channel}` : `brands: ${brands.join(', ')}`
-  throw new CliError(exit.usage, `--brand is missing: ${known}`)
-}
-
-function refuse({ refused_lines: [refused] }: Summary): void {
+async function throughPlatform(options: PushOptions, id: string): Promise<boolean> {
+  const summary = await sendToPlatform(options, id)
+  const [refused] = summary.refused_lines
   if (refused) throw new CliError(exit.failed, `the platform refused the message: ${refused.error}`)
+  return allSuccessful(summary)
 }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createFiles } from '../../sides/console/files.ts'
+import { readWidget } from './read-widget.ts'
 
 export interface PageFile {
   readonly bytes: Uint8Array
@@ -22,7 +23,7 @@ export const policy =
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   const files = new Map<string, PageFile>()
   await addFolder(fileURLToPath(new URL('./page/', import.meta.url)), '/')
-  add('/bellwire/inbox-element.js', await readWidget())
+  add('/bellwire/inbox-element.js', await readWidget('inbox-element'))
   for (const [name, { bytes, type }] of Object.entries(await createFiles().read()))
     files.set(`/console/files/${name}`, { bytes, headers: { 'content-type': type, 'content-encoding': 'gzip' } })
   return files
@@ -41,16 +42,4 @@ export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
     const headers = { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-security-policy': policy }
     files.set(path, { bytes, headers })
   }
-}
-
-/** The module of `<bellwire-inbox>`. The package has it built; a checkout builds it from the source. */
-async function readWidget(): Promise<Uint8Array> {
-  if (import.meta.url.endsWith('.js')) return readFile(new URL('../widget/inbox-element.js', import.meta.url))
-  const bundler = new URL('../../../release/bundle-widget.ts', import.meta.url)
-  const { bundleWidget } = (await import(bundler.href)) as Bundler
-  return bundleWidget('inbox-element')
-}
-
-interface Bundler {
-  bundleWidget(entry: string): Promise<Uint8Array>
 }

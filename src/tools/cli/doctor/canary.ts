@@ -1,17 +1,13 @@
 // A canary: one real message to a test user, through each configured side to the provider. Its result is an exit code, and a file of metrics.
 
 import { readFile, rename, writeFile } from 'node:fs/promises'
-import { requestOnce } from '../../../base/http-client/dispatcher.ts'
 import { clock } from '../../../base/runtime/clock.ts'
 import { messageOf } from '../../../base/runtime/message-of.ts'
-import { readSingleAnswer } from '../../../contract/answer.ts'
-import { apiKeyHeaders, type Channel, sendPaths } from '../../../contract/endpoints.ts'
-import { localUrl } from '../../../sides/config/compose/local-url.ts'
+import type { Channel } from '../../../contract/endpoints.ts'
 import { loadConfig } from '../../../sides/config/load.ts'
-import type { OperatorConfig } from '../../../sides/config/table.ts'
 import { CliError, exit } from '../exit.ts'
-import { newId, type OneMessage, recordOf, sendOne } from '../push.ts'
-import { allSuccessful } from '../send/summary.ts'
+import { newId, onlyBrand, sendToOperator, sendToPlatform } from '../push/one-message.ts'
+import { allSuccessful, type Summary } from '../send/summary.ts'
 
 export interface Canary {
   readonly user: string
@@ -43,13 +39,14 @@ export async function sendCanary(canary: Canary): Promise<CanaryResult> {
   const { channel, timeoutMs } = canary
   const lanes = platform?.lanes.filter((lane) => lane.channel === channel).map((lane) => lane.brand)
   const brand = canary.brand ?? onlyBrand(lanes ?? operator?.keys.flatMap(({ brands }) => brands) ?? [])
+  const message = { ...canary, brand, timeout: timeoutMs, patience: timeoutMs }
   const id = newId()
-  const key = platform || !operator ? undefined : keyOf(operator, brand)
   const startedAt = clock.monotonic()
-  const error =
-    platform || !operator
-      ? await throughPlatform({ ...canary, brand, timeout: timeoutMs, patience: timeoutMs }, id)
-      : await post(localUrl(operator), key, channel, recordOf(canary, brand, id), timeoutMs)
+  const send = platform || !operator ? sendToPlatform(message, id).then(errorOf) : sendToOperator(operator, message, id)
+  const error = await send.catch((thrown: unknown) => {
+    if (thrown instanceof CliError && thrown.exitCode === exit.usage) throw thrown
+    return messageOf(thrown)
+  })
   return {
     ok: error === undefined,
     through: platform ? 'platform' : 'operator',
@@ -62,53 +59,11 @@ export async function sendCanary(canary: Canary): Promise<CanaryResult> {
 }
 
 /** @returns why the message was not delivered */
-async function throughPlatform(message: OneMessage, id: string): Promise<string | undefined> {
-  try {
-    const summary = await sendOne(message, id)
-    if (allSuccessful(summary)) return undefined
-    const { reasons, waiting_reasons: waiting, refused_lines: refused } = summary
-    const [reason, seen] = Object.entries({ ...reasons, ...waiting })[0] ?? []
-    return refused[0]?.error ?? (seen ? `${reason}: ${seen.example}` : 'no outcome in time')
-  } catch (error) {
-    if (error instanceof CliError && error.exitCode === exit.usage) throw error
-    return messageOf(error)
-  }
-}
-
-/** @returns why the message was not delivered */
-async function post(
-  url: string,
-  key: string | undefined,
-  channel: Channel,
-  body: string,
-  withinMs: number,
-): Promise<string | undefined> {
-  try {
-    const answer = await requestOnce(`${url}${sendPaths[channel].single}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...apiKeyHeaders(key) },
-      body,
-      signal: AbortSignal.timeout(withinMs),
-    })
-    const outcome = readSingleAnswer({ channel, status: answer.statusCode, body: await answer.body.text() })
-    return outcome.category === 'successful' ? undefined : outcome.error
-  } catch (error) {
-    return messageOf(error)
-  }
-}
-
-function onlyBrand(all: readonly string[]): string {
-  const brands = [...new Set(all)]
-  if (brands.length === 1) return brands[0] as string
-  throw new CliError(exit.usage, `--brand is missing: brands: ${brands.join(', ') || 'none'}`)
-}
-
-function keyOf({ keys }: OperatorConfig, brand: string): string {
-  const usable = keys.find(
-    ({ key, brands, scopes }) => key !== undefined && brands.includes(brand) && (scopes?.includes('send') ?? true),
-  )
-  if (usable?.key !== undefined) return usable.key
-  throw new CliError(exit.usage, `operator.keys has no key for brand ${brand} that is written as \`key\` and may send`)
+function errorOf(summary: Summary): string | undefined {
+  if (allSuccessful(summary)) return undefined
+  const { reasons, waiting_reasons: waiting, refused_lines: refused } = summary
+  const [reason, seen] = Object.entries({ ...reasons, ...waiting })[0] ?? []
+  return refused[0]?.error ?? (seen ? `${reason}: ${seen.example}` : 'no outcome in time')
 }
 
 /** Writes the result for the textfile collector of node_exporter. The time of the last success is kept from the file before. */

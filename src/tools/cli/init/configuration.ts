@@ -1,7 +1,7 @@
 // The files of a new configuration: bellwire.yaml, which names each secret with ${file:…}, and one file for each secret.
 
 import { randomBytes } from 'node:crypto'
-import { allScopes } from '../../../base/http/access.ts'
+import type { Scope } from '../../../base/http/access.ts'
 import { makeVapidKeys } from '../../../subjects/providers/web-push/vapid.ts'
 
 export interface OperatorAnswers {
@@ -25,6 +25,8 @@ export interface PlatformAnswers {
 export interface NewFiles {
   readonly configuration: string
   readonly secrets: Readonly<Record<string, string>>
+  /** The options of `bellwire push` that send the first message. */
+  readonly firstMessage: string
 }
 
 /** @example operatorFiles({ brands: ['1'], store: 'sqlite:bellwire.db', push: 'recording', users: 'none' }) */
@@ -48,8 +50,8 @@ export function operatorFiles({ brands, store, push, users }: OperatorAnswers): 
   store: ${quote(store)}
   keys: # the platform sends this key as X-Api-Key
     - {name: platform, key: "\${file:keys/platform}", brands: [${brands.join(', ')}]}
-  admin_keys: # for you and your services
-    - {name: administrator, key: "\${file:keys/administrator}", scopes: [${scopes}]}
+  admin_keys: # for you and your services; docs/running.md lists further scopes
+    - {name: administrator, key: "\${file:keys/administrator}", scopes: [${firstScopes.join(', ')}]}
   push:${push === 'recording' ? recording : service}
   site: inbox # on-site notifications are stored, listed and streamed to the browser
   app: # subscriber tokens of pages and apps
@@ -59,6 +61,7 @@ export function operatorFiles({ brands, store, push, users }: OperatorAnswers): 
 `
   return {
     configuration,
+    firstMessage: `${messageTo(brands)}${push === 'web-push' ? ' --subscribe' : ''}`,
     secrets: {
       'keys/platform': newKey(),
       'keys/administrator': newKey(),
@@ -77,21 +80,25 @@ export function platformFiles({ brands, store, operator, operatorKey }: Platform
   port: 7002 # device links and delivery statuses arrive here
   admin: {port: 7102} # /admin, /metrics and /docs: keep this address inside your network
   store: ${quote(store)}
-  keys: # your CRM and your services send this key as X-Api-Key
-    - {name: administrator, key: "\${file:keys/administrator}", scopes: [${scopes}]}
+  keys: # your CRM and your services send this key as X-Api-Key; docs/running.md lists further scopes
+    - {name: administrator, key: "\${file:keys/administrator}", scopes: [enqueue, ${firstScopes.join(', ')}]}
   lanes: # one for each brand and channel
 ${lanes.join('\n')}
 `
-  return { configuration, secrets: { 'keys/administrator': newKey(), 'keys/operator': operatorKey } }
+  const secrets = { 'keys/administrator': newKey(), 'keys/operator': operatorKey }
+  return { configuration, secrets, firstMessage: messageTo(brands) }
 }
+
+const messageTo = ([brand, ...others]: readonly string[]): string =>
+  `--user 1001${others.length > 0 ? ` --brand ${brand}` : ''}`
 
 const head = `# yaml-language-server: $schema=bellwire.schema.json
 # Check this file with \`bellwire config --check\`. docs/settings.md lists all settings.
 
 `
 
-/** devices is for the key of one brand: a device event names none. */
-const scopes = allScopes.filter((scope) => scope !== 'devices').join(', ')
+/** They send a message, show what became of it, and open the console. Whoever changes, copies or erases adds a scope on purpose. */
+const firstScopes: readonly Scope[] = ['counts', 'read', 'audit']
 
 const newKey = (): string => randomBytes(32).toString('hex')
 

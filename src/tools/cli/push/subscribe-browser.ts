@@ -1,0 +1,116 @@
+// Serves a page at which a browser subscribes to Web Push for one user, and links the subscription as the site of the operator would.
+// Only programs of this machine reach the page. Its address has a random part, so that no other user of the machine can subscribe.
+
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { judgeHost, judgeLocalRequest } from '../../../base/http/local-request.ts'
+import { createSubscriberToken } from '../../../base/http/subscriber-token.ts'
+import { limitUnanswered } from '../../../base/http/unanswered.ts'
+import { requestOnce } from '../../../base/http-client/dispatcher.ts'
+import { messageOf } from '../../../base/runtime/message-of.ts'
+import { localUrl } from '../../../sides/config/compose/local-url.ts'
+import type { OperatorConfig } from '../../../sides/config/table.ts'
+import { readWidget } from '../../demo/read-widget.ts'
+import { CliError, exit } from '../exit.ts'
+import { brandAt, type OneMessage } from './one-message.ts'
+import { pageOf } from './subscription-page.ts'
+
+type Subscribing = Pick<OneMessage, 'brand' | 'user'> & { readonly port: number; readonly signal: AbortSignal }
+
+/** Prints the address of the page. Resolves when a browser is linked to the user. */
+export async function subscribeBrowser(operator: OperatorConfig, options: Subscribing): Promise<void> {
+  const { user, port, signal } = options
+  const brand = brandAt(operator, options)
+  const [secret] = operator.app?.secrets ?? []
+  if (secret === undefined)
+    throw new CliError(exit.usage, '--subscribe needs operator.app.secrets: make one with `openssl rand -hex 32`')
+  const page = pageOf({ user, brand, publicKey: publicKeyOf(operator, brand) })
+  const worker = await readWidget('push-worker')
+  const path = `/${randomBytes(16).toString('hex')}`
+  const { promise: linked, resolve } = Promise.withResolvers<void>()
+  const server = createServer(
+    limitUnanswered((request, response) => {
+      response.setHeader('connection', 'close')
+      answer(request, response).catch((error: unknown) => reply(response, 502, messageOf(error)))
+    }),
+  )
+  await new Promise<void>((done, reject) => server.once('error', reject).listen(port, '127.0.0.1', done)).catch(
+    (error: Error) => {
+      throw new CliError(exit.usage, `--subscribe: ${error.message}: name another port`)
+    },
+  )
+  const { port: listening } = server.address() as AddressInfo
+  console.error(`Open this page in a browser of this machine: http://127.0.0.1:${listening}${path}`)
+  try {
+    await Promise.race([linked, rejectedBy(signal)])
+    console.error(`The browser is linked to user ${user} of brand ${brand}.`)
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = request.method === 'POST' ? judgeLocalRequest(request) : judgeHost(request.headers.host, listening)
+    if (refusal) return reply(response, refusal.status, refusal.error)
+    switch (`${request.method} ${request.url}`) {
+      case `GET ${path}`:
+        response.writeHead(200, page.headers).end(page.html)
+        return
+      case 'GET /push-worker.js':
+        response.writeHead(200, { 'content-type': 'text/javascript' }).end(worker)
+        return
+      case `POST ${path}`:
+        await link(await textOf(request))
+        response.once('close', resolve)
+        return reply(response, 200, 'linked')
+      default:
+        return reply(response, 404, 'there is nothing at this address')
+    }
+  }
+
+  /** @param subscription the PushSubscription of the browser, as JSON text */
+  async function link(subscription: string): Promise<void> {
+    const token = await createSubscriberToken({ secret: secret as string, brand, userId: user })
+    const url = localUrl(operator)
+    const { statusCode, body } = await requestOnce(`${url}/app/devices/link`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ tokens: [{ token: subscription, provider: 'webpush', channel: 'web' }] }),
+    }).catch((error: unknown) => {
+      throw new Error(`the operator at ${url} was not reached: ${messageOf(error)}`)
+    })
+    const text = await body.text()
+    if (statusCode !== 200) throw new Error(`the operator refused the subscription with ${statusCode}: ${text}`)
+  }
+}
+
+function publicKeyOf({ push }: OperatorConfig, brand: string): string {
+  const services = push?.is === 'devices' ? push.devices.services : []
+  for (const service of services)
+    if (service.is === 'web-push' && (service.brands?.includes(brand) ?? true)) return service.publicKey
+  throw new CliError(exit.usage, `--subscribe needs a service web-push in operator.push.devices for brand ${brand}`)
+}
+
+const mostSubscriptionLength = 10_000
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) {
+    text += chunk
+    if (text.length > mostSubscriptionLength) throw new Error('the subscription is too long')
+  }
+  return text
+}
+
+function reply(response: ServerResponse, status: number, text: string): void {
+  response
+    .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
+    .end(text)
+}
+
+const rejectedBy = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
