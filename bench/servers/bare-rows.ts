@@ -7,10 +7,11 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import pg from 'pg'
+import type pg from 'pg'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { configOf } from '../../src/base/store/postgres-address.ts'
+import { createClient } from '../../src/base/store/postgres-client.ts'
 import { messageMigrations } from '../../src/subjects/delivery/messages.ts'
 import { requestMigrations } from '../../src/subjects/delivery/requests.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
@@ -140,7 +141,7 @@ function sqliteStore(path: string): Store {
 
 async function postgresStore(address: string): Promise<Store> {
   const open = async (): Promise<pg.Client> => {
-    const client = new pg.Client(configOf(address))
+    const client = createClient(configOf(address))
     await client.connect()
     await client.query('set plan_cache_mode = force_custom_plan')
     return client

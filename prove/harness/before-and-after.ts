@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { copyFileSync, createReadStream, mkdirSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
+import type pg from 'pg'
 import { configOf } from '../../src/base/store/postgres-address.ts'
+import { createClient } from '../../src/base/store/postgres-client.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -43,7 +44,7 @@ async function copyPostgres(store: string) {
   const { schema = 'public', ...config } = configOf(store)
   const before = `${schema}_before`
   const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client(config)
+    const client = createClient({ ...config, schema })
     await client.connect()
     return client
   }
@@ -142,7 +143,7 @@ async function segmentsOf(client: pg.Client): Promise<readonly string[]> {
 }
 
 async function withClient<Result>(url: string, use: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client(configOf(url))
+  const client = createClient(configOf(url))
   await client.connect()
   try {
     return await use(client)

@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, stat } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { sealBackup } from '../../src/base/store/backup-folder.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { adminKey, element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, run, start } from './bellwire.ts'
@@ -74,6 +77,36 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
   assert.deepEqual(
     audit.entries.map(({ by, given }: { by: string; given: { paused: unknown } }) => [by, given.paused]),
     [['bellwire restore', ['1/push', '1/site']]],
+  )
+})
+
+test('a store that a later release has only extended is restored; move, which would leave out the unknown, refuses it', async (t) => {
+  const folder = await temporary(t)
+  const config = join(folder, 'bellwire.yaml')
+  await writeFile(
+    config,
+    `operator: {store: "sqlite:operator.db", keys: [{name: platform, key: ${key}, brands: [1]}], suppression: none, site: inbox}\n`,
+  )
+  const extend = async (url: string, readableFrom: string): Promise<void> => {
+    const later = { name: `later/${readableFrom}`, statements: () => [], readableFrom }
+    await (await openDatabase(url, { migrations: [...operatorMigrations, later] })).close()
+  }
+  const backup = async (name: string, readableFrom: string): Promise<string> => {
+    const out = join(folder, name)
+    await mkdir(out)
+    await extend(`sqlite:${join(out, 'store.db')}`, readableFrom)
+    await sealBackup(out, { side: 'operator', at: '2026-01-31T10:00:00Z', version: '99.0.0' })
+    return out
+  }
+  const changed = await run(t, ['restore', await backup('changed', '99.0.0'), '--check', '-c', config])
+  assert.deepEqual([changed.code, /install 99\.0\.0 or later/.test(changed.err)], [2, true], changed.err)
+  const extended = await run(t, ['restore', await backup('extended', '0.1.0'), '--no-erasures', '-c', config])
+  assert.equal(extended.code, 0, extended.err)
+  const moved = await run(t, ['move', 'operator', '--to', 'postgres://127.0.0.1:1/x', '--yes', '-c', config])
+  assert.deepEqual(
+    [moved.code, /\(migration later\/0\.1\.0\): move it with that version/.test(moved.err)],
+    [2, true],
+    moved.err,
   )
 })
 

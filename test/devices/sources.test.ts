@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
-import pg from 'pg'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { configOf } from '../../src/base/store/postgres-address.ts'
+import { createClient } from '../../src/base/store/postgres-client.ts'
 import type { DeviceEvent } from '../../src/subjects/devices/device-event.ts'
 import { deviceId } from '../../src/subjects/devices/identity.ts'
 import { createRegistry, deviceMigrations } from '../../src/subjects/devices/registry.ts'
@@ -155,7 +155,7 @@ deviceSourceSuite({
 async function postgresSchema(known: readonly KnownDevice[]): Promise<string> {
   const url = await freshSchema()
   const config = configOf(url)
-  const client = new pg.Client(config)
+  const client = createClient(config)
   await client.connect()
   try {
     await client.query(`create schema if not exists ${config.schema}`)

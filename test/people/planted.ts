@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
-import pg from 'pg'
 import { configOf } from '../../src/base/store/postgres-address.ts'
+import { createClient } from '../../src/base/store/postgres-client.ts'
 import type { OperatorOptions } from '../../src/sides/operator/options.ts'
 import type { LaneOptions, PlatformOptions } from '../../src/sides/platform/options.ts'
 import type { Result } from '../../src/subjects/providers/provider.ts'
@@ -149,8 +149,7 @@ async function contentsOf(store: string): Promise<readonly { readonly name: stri
     const folder = dirname(store.slice('sqlite:'.length))
     return readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'latin1') }))
   }
-  const config = configOf(store)
-  const client = new pg.Client(config)
+  const client = createClient(configOf(store))
   await client.connect()
   const { rows: tables } = await client.query<{ name: string }>(
     `select c.relname as name from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')`,

@@ -6,7 +6,7 @@ import { clearTextHost } from '../../src/base/runtime/address.ts'
 import { on } from '../../src/base/runtime/events.ts'
 import { inspectStore } from '../../src/base/store/inspect-store.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
-import { configOf, placeOf } from '../../src/base/store/postgres-address.ts'
+import { configOf, placeOf, withStartupSchema } from '../../src/base/store/postgres-address.ts'
 import { openLogFlusher } from '../../src/base/store/postgres-flusher.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { placeAt } from '../../src/subjects/brands/store-problems.ts'
@@ -22,7 +22,8 @@ test('each server has the user, the database and the parameters of the address',
     config.servers,
     ['a', 'b:5433'].map((host) => `postgres://u:p%40@${host}/d?sslmode=verify-full`),
   )
-  assert.deepEqual([config.options, placeOf(config)], ['-c search_path=s', 'a:5432,b:5433/d'])
+  assert.deepEqual([config.schema, placeOf(config)], ['s', 'a:5432,b:5433/d'])
+  assert.equal(withStartupSchema(config).options, '-c search_path=s')
   assert.throws(() => configOf('postgres://a,b/d?target_session_attrs=standby'), /leave it out or write read-write/)
   assert.equal(placeAt('postgres://a,b:5433/d?schema=s'), placeAt('postgres://u:p@b:5433,a:5432/d?schema=s'))
   assert.equal(clearTextHost('postgres://127.0.0.1,db.example.com/d', {}), 'db.example.com')

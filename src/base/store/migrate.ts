@@ -10,12 +10,15 @@ export interface Migrator {
   readonly query: (text: string) => Promise<readonly Record<string, unknown>[]>
 }
 
-interface Applied {
+/** A row of the table `migrations`. */
+export interface Applied {
   readonly name: string
   readonly readableFrom: string
 }
 
 const firstRelease = '0.1.0'
+
+export const selectApplied = 'select name, readable_from as "readableFrom" from migrations'
 
 /** In the place of a migration: the rows of the store live in another database now. */
 export const movedAway = 'moved'
@@ -40,7 +43,7 @@ export async function migrate(
        name text primary key, at bigint not null, readable_from text not null default '${firstRelease}')`,
     createProbeTable(dialect.key),
   ])
-  const rows = await query('select name, readable_from as "readableFrom" from migrations')
+  const rows = await query(selectApplied)
   const existing = new Set(rows.map(({ name }) => String(name)))
   if (existing.has(movedAway))
     throw new Error('the store was moved to PostgreSQL with `bellwire move`: write the new address in `store`')
@@ -63,11 +66,17 @@ export async function migrate(
   return applied
 }
 
-function demandReadable(applied: readonly Applied[], migrations: readonly Migration[]): void {
+/** @returns the migrations of later releases */
+export function laterMigrations(applied: readonly Applied[], migrations: readonly Migration[]): readonly Applied[] {
   const known = new Set(migrations.map(({ name }) => name))
+  return applied.filter(({ name }) => !known.has(name) && !numbering.test(name))
+}
+
+/** @throws if a later release has changed the store so that this release cannot use it */
+export function demandReadable(applied: readonly Applied[], migrations: readonly Migration[]): void {
   const own = version()
-  for (const { name, readableFrom } of applied) {
-    if (known.has(name) || numbering.test(name) || !isOlder(own, readableFrom)) continue
+  for (const { name, readableFrom } of laterMigrations(applied, migrations)) {
+    if (!isOlder(own, readableFrom)) continue
     throw new Error(
       `the store was changed by a later version of Bellwire (migration ${name}), and ${own} cannot use it: install ${readableFrom} or later, or restore a backup from before the upgrade`,
     )

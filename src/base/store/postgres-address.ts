@@ -32,7 +32,7 @@ function configOfServer(url: string): PostgresConfig {
       `The schema ${JSON.stringify(schema)} must have at most 63 characters: lowercase letters, digits and _, beginning with a letter or _`,
     )
   }
-  const urlOptions = parsed.searchParams.get('options')
+  const options = parsed.searchParams.get('options') ?? undefined
   // pg verifies the certificate with each of these modes, and warns of them: a later version will not. The name says it.
   const mode = parsed.searchParams.get('sslmode') ?? ''
   if (['prefer', 'require', 'verify-ca'].includes(mode) && !parsed.searchParams.has('uselibpqcompat'))
@@ -43,13 +43,18 @@ function configOfServer(url: string): PostgresConfig {
   parsed.searchParams.delete('target_session_attrs')
   parsed.searchParams.delete('schema')
   parsed.searchParams.delete('options')
-  const options = [urlOptions, schema && `-c search_path=${schema}`].filter(Boolean).join(' ')
   return {
     connectionString: parsed.href,
-    options: options === '' ? undefined : options,
+    options,
     schema,
     servers: [parsed.href],
   }
+}
+
+/** The schema as a startup parameter: for sessions of the operator's database, which a pooler may share with other clients. */
+export function withStartupSchema({ schema, ...config }: PostgresConfig): Omit<PostgresConfig, 'schema'> {
+  const options = [config.options, schema && `-c search_path=${schema}`].filter(Boolean).join(' ')
+  return { ...config, options: options === '' ? undefined : options }
 }
 
 /** Replaces the user and password of a URL with `…`. */

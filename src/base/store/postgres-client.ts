@@ -5,22 +5,23 @@ import { messageOf } from '../runtime/message-of.ts'
 import type { PostgresConfig } from './postgres-address.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
-type ClientConfig = pg.ClientConfig & Partial<Pick<PostgresConfig, 'servers'>>
+export type StoreClientConfig = pg.ClientConfig &
+  Partial<Pick<PostgresConfig, 'servers' | 'schema'>> & {
+    /** Settings of the session: 'statement_timeout = 0'. */
+    readonly settings?: readonly string[]
+  }
 
 /** As `new pg.Client(config)`. */
-export const createClient = (config: ClientConfig): pg.Client => new (clientClassOf(config))(config)
-
-/** For pg.Pool. */
-export const clientClassOf = ({ servers = [] }: ClientConfig): typeof pg.Client =>
-  servers.length > 1 ? RoutedClient : pg.Client
+export const createClient = (config: StoreClientConfig): pg.Client => new StoreClient(config)
 
 /** A server that is silent for this long is treated as away. */
 const probeMs = 2_000
 
-class RoutedClient extends pg.Client {
-  readonly #config: ClientConfig
+/** Connects to the primary server, and sets schema and settings by a statement: PgBouncer refuses or ignores most startup parameters. */
+export class StoreClient extends pg.Client {
+  readonly #config: StoreClientConfig
 
-  constructor(config: ClientConfig) {
+  constructor(config: StoreClientConfig = {}) {
     super(config)
     this.#config = config
   }
@@ -28,18 +29,29 @@ class RoutedClient extends pg.Client {
   override connect(): Promise<this>
   override connect(callback: (error: Error) => void): void
   override connect(callback?: (error: Error) => void): Promise<this> | undefined {
-    const connecting = this.#connectToPrimary()
+    const connecting = this.#connect()
     if (!callback) return connecting
     // pg-pool calls it so. Its error is absent after success.
     connecting.then(() => (callback as () => void)(), callback)
     return undefined
   }
 
-  async #connectToPrimary(): Promise<this> {
-    const { hostname, port } = new URL(await findPrimary(this.#config))
-    Object.assign(this, { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 5432) })
+  async #connect(): Promise<this> {
+    const { servers = [], schema, settings = [] } = this.#config
+    if (servers.length > 1) {
+      const { hostname, port } = new URL(await findPrimary(this.#config))
+      Object.assign(this, { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 5432) })
+    }
     await super.connect()
-    return this
+    const all = [...(schema ? [`search_path = ${schema}`] : []), ...settings]
+    if (all.length === 0) return this
+    try {
+      await this.query(all.map((setting) => `set ${setting}`).join('; '))
+      return this
+    } catch (error) {
+      await this.end().catch(() => {})
+      throw error
+    }
   }
 }
 
@@ -50,7 +62,7 @@ interface Role {
 }
 
 /** Of two servers that accept writes, the one that was promoted last: the other one was not stopped. */
-async function findPrimary({ servers = [], ...config }: ClientConfig): Promise<string> {
+async function findPrimary({ servers = [], ...config }: StoreClientConfig): Promise<string> {
   const probes = await Promise.allSettled(
     servers.map((server) => probe({ ...config, connectionString: server }, server)),
   )
@@ -63,7 +75,7 @@ async function findPrimary({ servers = [], ...config }: ClientConfig): Promise<s
   throw new StoreUnavailable(`PostgreSQL: no server accepts writes (${reasons.join('; ')})`)
 }
 
-async function probe(config: ClientConfig, server: string): Promise<Role> {
+async function probe(config: StoreClientConfig, server: string): Promise<Role> {
   const client = new pg.Client({
     ...config,
     application_name: 'bellwire probe',

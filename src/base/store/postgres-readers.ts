@@ -4,7 +4,7 @@ import pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { atMost } from '../runtime/within.ts'
 import { sendCancelRequest } from './postgres-cancel.ts'
-import { clientClassOf } from './postgres-client.ts'
+import { StoreClient } from './postgres-client.ts'
 
 export interface LookUpLimits {
   /** Epoch milliseconds. */
@@ -30,7 +30,7 @@ export interface Readers {
 export function createReaders(config: pg.PoolConfig & { readonly max: number }): Readers {
   const pool = new pg.Pool({
     ...config,
-    Client: clientClassOf(config),
+    Client: StoreClient,
     options: `${config.options ?? ''} -c default_transaction_read_only=on`,
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,

@@ -8,7 +8,7 @@ import { createGroupCommit } from './group-commit.ts'
 import type { Part } from './merge.ts'
 import { createMergedReads } from './merged-reads.ts'
 import { type PostgresConfig, placeOf } from './postgres-address.ts'
-import { clientClassOf } from './postgres-client.ts'
+import { StoreClient, type StoreClientConfig } from './postgres-client.ts'
 import { postgresDefaults } from './postgres-defaults.ts'
 import { toCallerError } from './postgres-errors.ts'
 import { openLogFlusher } from './postgres-flusher.ts'
@@ -98,20 +98,18 @@ export async function createPostgresDatabase(
     await session.close()
     throw error
   })
+  const ofReaders: StoreClientConfig & pg.PoolConfig = {
+    ...config,
+    Client: StoreClient,
+    max: readers,
+    application_name: 'bellwire reader',
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+    settings: [`statement_timeout = ${answerWithinMs}`, ...plannerSettings],
+  }
   const createPool = (): pg.Pool => {
-    const created = new pg.Pool({
-      ...config,
-      Client: clientClassOf(config),
-      max: readers,
-      application_name: 'bellwire reader',
-      keepAlive: true,
-      connectionTimeoutMillis: 10_000,
-      idleTimeoutMillis: 60_000,
-      statement_timeout: answerWithinMs,
-      options: [config.options, ...plannerSettings.map((setting) => `-c ${setting.replaceAll(' ', '')}`)]
-        .filter(Boolean)
-        .join(' '),
-    })
+    const created = new pg.Pool(ofReaders)
     created.on('error', () => {})
     // The pool removes its error listener from a client in use: without another one, a connection lost in a read ends the process.
     created.on('connect', (client) => void client.on('error', () => {}))

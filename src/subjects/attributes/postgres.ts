@@ -1,7 +1,7 @@
 // The operator's own PostgreSQL database, opened read-only.
 
 import type pg from 'pg'
-import { configOf } from '../../base/store/postgres-address.ts'
+import { configOf, withStartupSchema } from '../../base/store/postgres-address.ts'
 import { cancelQuery } from '../../base/store/postgres-cancel.ts'
 import { createClient } from '../../base/store/postgres-client.ts'
 import { createReaders, type RunQuery } from '../../base/store/postgres-readers.ts'
@@ -33,7 +33,7 @@ interface Age {
 }
 
 export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Age) {
-  const { schema: _, options, ...address } = configOf(url)
+  const { options, ...address } = withStartupSchema(configOf(url))
   const config: pg.ClientConfig = {
     ...address,
     options: `${options ?? ''} -c default_transaction_read_only=on`,

@@ -6,7 +6,7 @@ import { Argument, Command, Option } from 'commander'
 import type pg from 'pg'
 import { sleep } from '../../base/runtime/sleep.ts'
 import { checkBackup } from '../../base/store/backup-folder.ts'
-import { movedAway } from '../../base/store/migrate.ts'
+import { type Applied, laterMigrations, movedAway, selectApplied } from '../../base/store/migrate.ts'
 import { FilesNotMoved, type MovedTable, moveFiles } from '../../base/store/move-files.ts'
 import { migrateDatabase, openDatabase } from '../../base/store/open-database.ts'
 import { openSqliteFile } from '../../base/store/sqlite.ts'
@@ -86,7 +86,15 @@ async function moveSide(side: SideName, { config: file, to, backup, yes, json }:
     began = performance.now()
     for (const { url, migrations } of stores ?? []) {
       await migrateDatabase(url, migrations)
-      files.push(openSqliteFile(url.slice('sqlite:'.length)))
+      const db = openSqliteFile(url.slice('sqlite:'.length))
+      files.push(db)
+      // This version would leave out the tables and columns that it does not know.
+      const [later] = laterMigrations(db.prepare(selectApplied).all() as unknown as readonly Applied[], migrations)
+      if (later !== undefined)
+        throw new CliError(
+          exit.usage,
+          `a later version of Bellwire has extended the store (migration ${later.name}): move it with that version`,
+        )
     }
     return files
   }

@@ -3,6 +3,7 @@
 import { constants, existsSync } from 'node:fs'
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Argument, Command } from 'commander'
 import type { ListedErasure } from '../../base/people/erasures.ts'
 import { repeatErasures } from '../../base/people/repeat-erasures.ts'
@@ -11,7 +12,8 @@ import { brandOf, laneName } from '../../base/queue/lane-name.ts'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { keptByDefaultMs } from '../../base/runtime/retention.ts'
 import { type BackupManifest, checkBackup, flush } from '../../base/store/backup-folder.ts'
-import type { Database } from '../../base/store/database.ts'
+import type { Database, Migration } from '../../base/store/database.ts'
+import { type Applied, demandReadable, selectApplied } from '../../base/store/migrate.ts'
 import { openDatabase } from '../../base/store/open-database.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { loadConfig } from '../../sides/config/load.ts'
@@ -156,13 +158,22 @@ function placeFiles(folder: string, { side, files }: BackupManifest, stores: rea
     return { ...store, source: join(folder, i === 0 ? 'store.db' : 'crm.db'), path: resolve(path) }
   })
   for (const { source, migrations } of targets) {
-    const file = files.find(({ name }) => join(folder, name) === source)
-    if (!file) throw new CliError(exit.failed, `${source} is missing in the manifest`)
-    const unknown = file.migrations.find((name) => !migrations.some((each) => each.name === name))
-    if (unknown !== undefined)
-      throw new CliError(exit.usage, `the backup is from a later version, with ${unknown}: install that version`)
+    if (!files.some(({ name }) => join(folder, name) === source))
+      throw new CliError(exit.failed, `${source} is missing in the manifest`)
+    demandReadableFile(source, migrations)
   }
   return targets
+}
+
+function demandReadableFile(path: string, migrations: readonly Migration[]): void {
+  const db = new DatabaseSync(path, { readOnly: true })
+  try {
+    demandReadable(db.prepare(selectApplied).all() as unknown as readonly Applied[], migrations)
+  } catch (error) {
+    throw new CliError(exit.usage, `${path}: ${(error as Error).message}`)
+  } finally {
+    db.close()
+  }
 }
 
 const partOf = (path: string): string => `${path}.restoring`

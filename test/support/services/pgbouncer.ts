@@ -15,7 +15,7 @@ import type { Service } from './service.ts'
 export const pgbouncerService: Service<object> = {
   name: 'PgBouncer',
   variable: 'BELLWIRE_TEST_PGBOUNCER',
-  proves: 'that a pooler which shares sessions is refused',
+  proves: 'that both sides work through a session pooler, and that one which shares sessions is refused',
   command: `sudo sh -c '${installing('pgbouncer')}'`,
   start: async () => ({
     address: findProgram('pgbouncer', ['/usr/sbin/pgbouncer']) ?? (await unpacked()),
@@ -32,13 +32,20 @@ async function unpacked(): Promise<string> {
   return found ?? Promise.reject(new Error('the package has no program pgbouncer'))
 }
 
-/** Starts PgBouncer for one test. @returns the address of the same database behind it */
+export interface Pgbouncer {
+  /** The address of the database behind it. */
+  readonly url: string
+  /** Kills it, with all connections, and starts it again. */
+  restart(): Promise<void>
+}
+
+/** Starts PgBouncer for one test. */
 export async function startPgbouncer(
   t: TestContext,
   program: string,
   database: string,
   poolMode: 'session' | 'transaction' | 'statement',
-): Promise<string> {
+): Promise<Pgbouncer> {
   const { hostname, port: serverPort, username, password, pathname } = new URL(database)
   const folder = mkdtempSync(join(tmpdir(), 'bellwire-pgbouncer-'))
   chmodSync(folder, 0o755)
@@ -54,17 +61,19 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = ${poolMode}
-ignore_startup_parameters = extra_float_digits, statement_timeout, options
+default_pool_size = 60
 ${isRoot() ? 'user = nobody' : ''}
 `,
   )
-  const server = await startServer({
-    program,
-    args: [settings],
-    folder,
-    env: environmentOf(program),
-    ready: /process up/,
-  })
+  const start = () =>
+    startServer({ program, args: [settings], folder, env: environmentOf(program), ready: /process up/ })
+  let server = await start()
   t.after(() => server.end())
-  return `postgres://${username}@127.0.0.1:${port}${pathname}`
+  return {
+    url: `postgres://${username}@127.0.0.1:${port}${pathname}`,
+    async restart() {
+      await server.end('keep')
+      server = await start()
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { clock } from '../../../base/runtime/clock.ts'
-import { configOf } from '../../../base/store/postgres-address.ts'
+import { configOf, withStartupSchema } from '../../../base/store/postgres-address.ts'
 import { createReaders } from '../../../base/store/postgres-readers.ts'
 import type { DeviceSource, LookUp } from '../device-source.ts'
 import { devicesFrom, holdersFrom } from './rows.ts'
@@ -74,9 +74,8 @@ function numberParameters(text: string): { text: string; names: string[] } {
 }
 
 function openPostgres(url: string, timeoutMs: number, connections: number): Reader {
-  const { schema: _, ...config } = configOf(url)
   const readers = createReaders({
-    ...config,
+    ...withStartupSchema(configOf(url)),
     max: connections,
     application_name: 'bellwire devices',
     connectionTimeoutMillis: timeoutMs,
