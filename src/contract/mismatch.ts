@@ -26,7 +26,7 @@ interface Keywords {
 }
 
 /**
- * Compiles a schema.
+ * Makes the check of a schema. It is compiled when it is first used: a side has some hundred schemas, and a start uses few of them.
  *
  * @param whole the name of the value in an error about the value as a whole
  * @returns a function that returns undefined for a value of the schema, and one sentence for any other value
@@ -35,8 +35,9 @@ interface Keywords {
  * mismatch({ limit: 'x' }) // 'limit is "x": give a whole number from 1 to 1000'
  */
 export function createMismatch(schema: TSchema, whole: string): (value: unknown) => string | undefined {
-  const validator = Compile(schema)
+  let validator: ReturnType<typeof Compile> | undefined
   return (value) => {
+    validator ??= Compile(schema)
     if (validator.Check(value)) return undefined
     const [error] = validator.Errors(value)
     if (error === undefined) throw new Error(`the schema refuses ${whole} without an error`)
