@@ -17,17 +17,22 @@ const slowFiles = [
   'test/checker/*.test.ts',
   'test/{e2e,widget}/*.test.ts',
   'test/console/chromium.test.ts',
-  'test/cli/*.test.ts',
 ]
 /** Short files that share processes. Each of their tests leaves its process as it found it. */
 const shortFiles = [
+  'test/{cli,docs,deploy}/*.test.ts',
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
   'test/{platform,queue}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',
   'test/console/*.test.ts',
 ]
-/** They measure the memory of their process, or start a browser. */
-const alone = ['test/console/chromium.test.ts', 'test/operator/request-bodies.test.ts']
+/** They measure the memory of their process, start a browser, or replace what each process has. */
+const alone = [
+  'test/cli/traces.test.ts',
+  'test/console/chromium.test.ts',
+  'test/docs/site.test.ts',
+  'test/operator/request-bodies.test.ts',
+]
 /** More than the machine has cores: a proof mostly waits. */
 const concurrency = 6
 

@@ -41,8 +41,9 @@ const restart: Scenario<Restarted, Lane> = {
     try {
       await facts.restart?.()
     } finally {
-      // The play ends, also if the restart failed.
+      // The play ends, also if the restart failed. Until then, the platform can send.
       isRestarted = true
+      await playing
     }
     return { delivered, waiting: await playing, restartedAt }
   },
