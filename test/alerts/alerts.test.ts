@@ -178,7 +178,7 @@ test('each trouble arrives at a web server and at a mail server with the command
   ]
   let free = 999
   let critical = 2
-  const lanes = [0, 1, 2].map((i) => ({ state: async () => states[i] })) as unknown as TroubleSources['lanes']
+  const lanes = (() => [0, 1, 2].map((i) => ({ state: async () => states[i] }))) as unknown as TroubleSources['lanes']
   const findings = async () => [{ brand: '1', field: 'excluded', run: '7', critical }]
   const to = [alertWebhook({ url, body: 'generic', origin: 'operator on gw-1' }), alertMail({ ...mail, smtp })]
   const troubles = createTroubles({ lanes, diskFree: async () => free, findings }, limits)
@@ -265,7 +265,7 @@ test('each trouble arrives at a web server and at a mail server with the command
 })
 
 test('a source that stays away is one trouble, which ends when it answers, or when nothing is asked in vain for a quarter of an hour', async (t) => {
-  const troubles = createTroubles({ lanes: [], diskFree: async () => undefined }, limits)
+  const troubles = createTroubles({ lanes: () => [], diskFree: async () => undefined }, limits)
   t.after(() => troubles.stop())
   emit('suppression.away', { source: 'sql', error: 'refused' })
   const [first] = await troubles.current()
@@ -287,7 +287,7 @@ test('a source that stays away is one trouble, which ends when it answers, or wh
 })
 
 test('the confirmation of removals ends the alert of their stop', async (t) => {
-  const troubles = createTroubles({ lanes: [], diskFree: async () => undefined }, limits)
+  const troubles = createTroubles({ lanes: () => [], diskFree: async () => undefined }, limits)
   t.after(() => troubles.stop())
   emit('removals.stopped', { service: 'fcm', removals: 9, sends: 10 })
   emit('provider.alert', { provider: 'fcm', error: 'removals are stopped', remedy: 'bellwire removals confirm fcm' })
@@ -304,7 +304,7 @@ test('held, paused and late lanes, many Failed Actions and a full disk are troub
     { ...lane, name: '3/push', state: 'running', oldestAgeMs: 16 * minute },
     { ...lane, name: '4/push', state: 'elsewhere', owned: false },
   ]
-  const lanes = states.map((state) => ({ state: async () => state })) as unknown as TroubleSources['lanes']
+  const lanes = (() => states.map((state) => ({ state: async () => state }))) as unknown as TroubleSources['lanes']
   const troubles = createTroubles({ lanes, diskFree: async () => 999 }, limits)
   t.after(() => troubles.stop())
   const settled = { lane: '1/push', seq: 1, attempt: 1, rule: '400', ageMs: 1, untracked: false }

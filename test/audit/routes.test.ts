@@ -152,7 +152,7 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
     keys: [office, adminKey],
     storedLanes: {
       read: async (settings) => settings.map(() => ({ ...stored, options: undefined as never })),
-      replace: async () => {},
+      apply: async () => {},
     },
     own: { app: { secrets, origins: [] }, site: 'inbox', suppression: 'none' },
     lanes: [

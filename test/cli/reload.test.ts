@@ -179,6 +179,7 @@ ${more}`,
   await until(() => sent.length >= enqueued, { awaited: `${enqueued} messages, not ${sent.length}` })
   assert.equal(new Set(sent).size, enqueued)
   assert.equal(sent.length, enqueued, 'each message was sent once')
+  assert.doesNotMatch(platform.out(), /"server\.stopping"/, 'only lanes were replaced')
   platform.child.kill('SIGTERM')
   assert.equal((await platform.ended).code, 0)
 })

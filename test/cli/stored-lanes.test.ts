@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test from 'node:test'
+import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -16,6 +17,7 @@ import { addressesOf, run, start } from './bellwire.ts'
 const skip = await withoutPostgres()
 const office = 'the-key-of-the-office-1'
 const secret = 'the-secret-of-the-operator-7'
+const appSecret = 'a-secret-of-at-least-32-characters'
 const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 const written = (store: string, brands: readonly number[], more = '') => `
@@ -131,6 +133,101 @@ test('a lane of the store is served, changed and removed by calls; the configura
   assert.match(again.err, /the lane 7\/push is in the store, and also at bellwire\.yaml:9/)
 })
 
+test('while lanes come, change and go by calls and by reloads, calls of another lane and streams go on', async (t) => {
+  const folder = await temporary(t)
+  const file = join(folder, 'bellwire.yaml')
+  const got: number[] = []
+  const slow = Promise.withResolvers<void>()
+  const server = createServer(async (request, response) => {
+    const elements = (await json(request)) as { activity: { id: number; brand_id: number } }[]
+    got.push(...elements.map(({ activity }) => activity.brand_id))
+    if (elements.some(({ activity }) => activity.brand_id === 1)) await slow.promise
+    const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
+    response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
+  }).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const push = (brand: number, more = '') =>
+    `{brand: ${brand}, channel: push, span: 5ms, to: {provider: operator-api, url: "${url}", api_key: ${secret}}${more}}`
+  const inbox = '{brand: 1, channel: site, span: 5ms, to: own}'
+  const inboxOf2 = inbox.replace('brand: 1', 'brand: 2')
+  const write = (lanes: readonly string[], key = 'the-key-of-nobody') =>
+    writeFile(
+      file,
+      `
+platform:
+  store: sqlite:platform.db
+  keys: [{name: office, key: ${office}, scopes: [lanes, enqueue, reload]}, {name: other, key: ${key}, scopes: [counts]}]
+  own: {site: inbox, suppression: none, app: {secrets: [${appSecret}], origins: ["http://localhost"]}}
+  lanes: [${lanes.join(', ')}]
+`,
+    )
+  await write([push(1), inbox])
+  const platform = start(t, ['platform', '-c', file], ports)
+  const addresses = await addressesOf(platform)
+  const call = async (path: string, body: object) => {
+    const answer = await post(`${addresses.admin}/admin/${path}`, body, office)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body
+  }
+  const enqueue = (brand: number, channel = 'push') => call(`activities/${channel}`, [element({ brand_id: brand })])
+  const delivered = (brands: readonly number[]) =>
+    until(() => got.length === brands.length, { awaited: `the call for brand ${brands.at(-1)}` }).then(() =>
+      assert.deepEqual(got, brands),
+    )
+
+  const token = await createSubscriberToken({ secret: appSecret, brand: '1', userId: '1001' })
+  const stream = await fetch(`${addresses.url}/app/inbox/stream`, { headers: { authorization: `Bearer ${token}` } })
+  const events = stream.body?.pipeThrough(new TextDecoderStream()).getReader() as ReadableStreamDefaultReader<string>
+  let seen = ''
+  const notified = async (count: number) => {
+    while (seen.split('event: notification').length <= count) {
+      const { done, value = '' } = await events.read()
+      assert.ok(!done, `the stream ended after ${JSON.stringify(seen)}`)
+      seen += value
+    }
+  }
+  await enqueue(1)
+  await delivered([1])
+  const stored = { brand: 7, channel: 'push', span: '5ms', to: { provider: 'operator-api', url, api_key: secret } }
+  await call('lanes/add', { settings: stored })
+  await enqueue(7)
+  await delivered([1, 7])
+  await call('lanes/change', { lane: '7/push', settings: { max: 3 } })
+  await enqueue(7)
+  await delivered([1, 7, 7])
+  await call('lanes/remove', { lane: '7/push' })
+  assert.equal((await enqueue(7)).accepted, 0)
+
+  await write([push(2), push(1), inbox])
+  assert.ok((await call('reload', {})).applied.includes('platform.lanes[0].brand'))
+  await enqueue(2)
+  await delivered([1, 7, 7, 2])
+  await write([push(2, ', max: 3'), push(1), inbox], 'the-key-of-somebody')
+  assert.deepEqual((await call('reload', {})).applied.toSorted(), ['platform.keys', 'platform.lanes[0].max'])
+  await enqueue(2)
+  await delivered([1, 7, 7, 2, 2])
+  await write([push(1), inbox])
+  await call('reload', {})
+  assert.equal((await enqueue(2)).accepted, 0)
+
+  await enqueue(1, 'site')
+  await notified(1)
+  slow.resolve()
+  await enqueue(1)
+  await delivered([1, 7, 7, 2, 2, 1])
+  assert.doesNotMatch(platform.out(), /"server\.stopping"|"item\.retry"/, 'the side was not replaced')
+
+  // The platform serves the inbox of another brand.
+  await write([push(1), inbox, inboxOf2])
+  await call('reload', {})
+  while (!(await events.read()).done);
+  await enqueue(1)
+  await delivered([1, 7, 7, 2, 2, 1, 1])
+  assert.match(platform.out(), /"server\.stopping"/)
+})
+
 test('a lane of the store is served by the other processes too', { skip }, async (t) => {
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
@@ -147,4 +244,5 @@ test('a lane of the store is served by the other processes too', { skip }, async
   await until(async () => (await lanes(second?.admin)).includes('7/push'), { awaited: 'the other process' })
   assert.equal((await post(`${second?.admin}/admin/lanes/remove`, { lane: '7/push' }, office)).status, 200)
   await until(async () => !(await lanes(first?.admin)).includes('7/push'), { awaited: 'the first process' })
+  for (const each of processes) assert.doesNotMatch(each.out(), /"server\.stopping"/, 'no side was replaced')
 })

@@ -113,7 +113,7 @@ for (const [side, table, start] of [
       startPlatform(t, {
         keys,
         configuration,
-        storedLanes: { read: async () => [], replace: async () => {} },
+        storedLanes: { read: async () => [], apply: async () => {} },
         lanes: [{ brand: '1', channel: 'push', provider: 'own', mode: 'batch' }],
         own: { app, suppression: 'none', push },
       }),

@@ -4,6 +4,7 @@
 import type { Outcome } from '../../contract/outcome.ts'
 import { type FailedCode, failedRefusals, refuseFailed } from '../../contract/refusals.ts'
 import { userKey } from '../queue/item-keys.ts'
+import { createLaneSet } from '../queue/lane-set.ts'
 import { parkedLane } from '../queue/parked-lane.ts'
 import type { LaneHandler, LaneService, Queue } from '../queue/queue.ts'
 import { clock } from '../runtime/clock.ts'
@@ -15,7 +16,9 @@ import { type ReadMessage, takeMessages } from './take-messages.ts'
 
 export interface MessageIntake {
   /** The lanes of parked messages. */
-  readonly lanes: readonly LaneService[]
+  lanes(): readonly LaneService[]
+  /** Serves the parked messages of these brands from now on: see the option `brands`. */
+  replaceBrands(brands: readonly string[]): void
   readonly consumers: readonly BrokerConsumer[]
   start(): void
   /** Stops consuming, and waits for the messages in progress. */
@@ -113,15 +116,17 @@ export function createMessageIntake<Value>(options: MessageIntakeOptions<Value>)
         }),
       )
 
-  const lanes = [...new Set(brands)].map((brand) =>
-    queue.serveLane({ ...parkedLane, name: laneOf(brand) }, replay(brand)),
-  )
+  const lanes = createLaneSet<string>((brand, name) => queue.serveLane({ ...parkedLane, name }, replay(brand)))
+  const replaceBrands = (all: readonly string[]): void =>
+    lanes.replace(new Map(all.map((brand) => [laneOf(brand), brand])))
+  replaceBrands(brands)
 
   return {
-    lanes,
+    lanes: lanes.list,
+    replaceBrands,
     consumers: sources.map(({ consumer }) => consumer),
     start() {
-      for (const lane of lanes) lane.start()
+      lanes.start()
       consuming = Promise.all(
         sources.map(({ consumer, read, brand }) =>
           consumer.consume(
@@ -134,7 +139,7 @@ export function createMessageIntake<Value>(options: MessageIntakeOptions<Value>)
     async stop(withinMs) {
       stopping.abort()
       await consuming
-      await Promise.all(lanes.map((lane) => lane.stop(withinMs)))
+      await lanes.stop(withinMs)
     },
   }
 }

@@ -68,8 +68,19 @@ export function createQueue(
     },
     serveLane(lane, handle) {
       const service = createLaneService({ database, division, readAhead }, lane, handle)
-      servedLanes.set(lane.name, service)
-      return service
+      return {
+        name: lane.name,
+        lane,
+        state: service.state,
+        start() {
+          servedLanes.set(lane.name, service)
+          service.start()
+        },
+        async stop(withinMs) {
+          await service.stop(withinMs)
+          if (servedLanes.get(lane.name) === service) servedLanes.delete(lane.name)
+        },
+      }
     },
     async setControls(controls, also) {
       await setControls(database, controls, also)

@@ -88,7 +88,9 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
       query: Type.Object({ id: Type.Optional(identifier), limit: Type.Optional(limitOf(mostListed)) }, closed),
       gives: Type.Object({ cancellations: Type.Array(Shown) }),
       async handler({ query: { id, limit = 100 } }, key) {
-        const names = lanes.map(({ name }) => name).filter((name) => isLaneVisible(key, name))
+        const names = lanes()
+          .map(({ name }) => name)
+          .filter((name) => isLaneVisible(key, name))
         const listed = await queue.listCancellations(names, id === undefined ? limit : mostListed)
         return { cancellations: listed.filter((each) => id === undefined || each.id === id).map(showCancellation) }
       },

@@ -13,7 +13,7 @@ import { isBrandVisible, isLaneVisible } from './visibility.ts'
 
 export interface ConversionRoutes {
   /** The names of the lanes of messages. */
-  readonly lanes: readonly string[]
+  readonly lanes: () => readonly string[]
   readonly databaseOf: (brand: string) => Database
 }
 
@@ -28,7 +28,7 @@ export function select(
       403,
       `the key ${key.name} may not see brand ${brand}: add it to its brands in the configuration`,
     )
-  const selected = lanes.filter(
+  const selected = lanes().filter(
     (lane) =>
       isLaneVisible(key, lane) &&
       (brand === undefined || brandOf(lane) === brand) &&

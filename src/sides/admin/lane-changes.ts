@@ -22,9 +22,14 @@ const Shown = Type.Object(
   closed,
 )
 const invalid = { 400: 'The settings are not valid: the answer names each problem.' }
+const noStoredLane = (lane: string): HttpError =>
+  new HttpError(
+    404,
+    `lane: the store has no lane ${JSON.stringify(lane)} for the brands of your key. A lane of the configuration is changed there`,
+  )
 const none = { 404: 'The store has no such lane, or this key may not see it.' }
 
-export function laneChangeRoutes(stored: StoredLanes, lanes: readonly LaneService[]) {
+export function laneChangeRoutes(stored: StoredLanes, lanes: () => readonly LaneService[]) {
   const shownOf = ({ name, shown }: ReadLane<unknown>) => ({ lane: name, settings: { ...shown } })
   const auditOf = ({ name, brand, shown }: ReadLane<unknown>) => ({ lane: name, brand, given: { settings: shown } })
 
@@ -40,11 +45,7 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: readonly LaneServic
   async function find(lane: string, isVisible: boolean) {
     const rows = await stored.list()
     const row = rows.find((each) => each.lane === lane)
-    if (!row || !isVisible)
-      throw new HttpError(
-        404,
-        `lane: the store has no lane ${JSON.stringify(lane)} for the brands of your key. A lane of the configuration is changed there`,
-      )
+    if (!row || !isVisible) throw noStoredLane(lane)
     return { row, others: rows.filter((each) => each !== row) }
   }
 
@@ -77,7 +78,8 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: readonly LaneServic
       const read = await check(others, written)
       if (read.name !== lane)
         throw new HttpError(400, `settings: brand and channel of lane ${lane} cannot change: add another lane`)
-      await stored.change({ lane, settings: JSON.stringify(written) }, caller.name, caller.audit.ops(auditOf(read)))
+      const changed = { lane, settings: JSON.stringify(written) }
+      if (!(await stored.change(changed, caller.name, caller.audit.ops(auditOf(read))))) throw noStoredLane(lane)
       await atMost(applyWithinMs, stored.apply())
       return shownOf(read)
     },
@@ -90,13 +92,16 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: readonly LaneServic
     async handler({ body }, caller) {
       const { lane } = body
       await find(lane, isLaneVisible(caller, lane))
-      const { waiting = 0 } = (await lanes.find(({ name }) => name === lane)?.state()) ?? {}
+      const { waiting = 0 } =
+        (await lanes()
+          .find(({ name }) => name === lane)
+          ?.state()) ?? {}
       if (waiting > 0 && body.waiting !== 'keep')
         throw new HttpError(
           409,
           `${waiting} messages wait in lane ${lane}: let them be sent, cancel them (POST /admin/lanes/cancel), or send "waiting": "keep"; then they wait until the lane is added again`,
         )
-      await stored.remove(lane, caller.audit.ops({ count: waiting }))
+      if (!(await stored.remove(lane, caller.audit.ops({ count: waiting })))) throw noStoredLane(lane)
       await atMost(applyWithinMs, stored.apply())
       return { lane, waiting }
     },

@@ -8,7 +8,8 @@ import { isLaneVisible } from './visibility.ts'
 
 export interface LaneAdmin {
   readonly queue: Lanes
-  readonly lanes: readonly LaneService[]
+  /** The lanes that are served now. */
+  readonly lanes: () => readonly LaneService[]
 }
 
 export const noSuchLane = 'There is no such lane, or this key may not see it.'
@@ -19,14 +20,14 @@ interface Target {
 
 /** The scope that a request names, and its lanes. */
 export function findTargets(
-  lanes: readonly LaneService[],
+  lanes: LaneAdmin['lanes'],
   { lane, brand }: Target,
   key: AccessKey,
 ): { readonly scope: string; readonly targets: readonly LaneService[] } {
   if ((lane === undefined) === (brand === undefined))
     throw new HttpError(400, 'send either lane (one lane) or brand (all lanes of the brand)')
   const scope = lane ?? brandScope(brand as string)
-  const targets = lanes.filter(
+  const targets = lanes().filter(
     ({ name }) => isLaneVisible(key, name) && (lane === undefined ? name.startsWith(scope) : name === lane),
   )
   if (targets.length > 0) return { scope, targets }

@@ -31,7 +31,7 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
     list: adminRoute({
       says: 'Lists the lanes: waiting items, running calls, and why a lane is held or paused.',
       gives: Lanes,
-      handler: async (_request, key) => showLanes(lanes.filter(({ name }) => isLaneVisible(key, name))),
+      handler: async (_request, key) => showLanes(lanes().filter(({ name }) => isLaneVisible(key, name))),
     }),
     pause: adminRoute({
       says: 'Pauses a lane or all lanes of a brand, or in them the messages of one activity or action: running calls end, and no other call starts. A second pause of the same replaces the first.',

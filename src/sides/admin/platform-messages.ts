@@ -88,7 +88,7 @@ export interface PlatformMessages {
   readonly databaseOf: (brand: string) => Database
   readonly queue: LookUps
   /** The lanes of messages, without the lanes of device events. */
-  readonly lanes: readonly LaneService[]
+  readonly lanes: () => readonly LaneService[]
 }
 
 export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMessages) {
@@ -125,7 +125,9 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
           const found = await queue.findItems({ lanes: lanesOf(brand), userId, before, limit })
           return pageOf(await withStatuses(found.map(shownMessage)), search, ({ seq }) => String(seq))
         }
-        const visibleLanes = lanes.map(({ name }) => name).filter((name) => isLaneVisible(key, name))
+        const visibleLanes = lanes()
+          .map(({ name }) => name)
+          .filter((name) => isLaneVisible(key, name))
         const { name, value } = search
         const found = await queue.findItems({
           lanes: visibleLanes,
@@ -143,7 +145,7 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
       refuses: { 404: 'There is no such message, or this key may not see it.' },
       async handler({ params: { seq } }, key) {
         const found = await queue.findItem(seq)
-        const service = lanes.find(({ name }) => name === found?.lane)
+        const service = lanes().find(({ name }) => name === found?.lane)
         if (!found || !service || !isLaneVisible(key, found.lane))
           throw new HttpError(404, `there is no message ${seq} here: GET /admin/messages finds messages`)
         key.audit.note(subjectOf(found))

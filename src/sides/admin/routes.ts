@@ -47,8 +47,8 @@ interface SharedParts {
   /** The databases with an audit trail. */
   readonly audited: readonly AuditStore[]
   readonly queue: Queue
-  /** All lanes of the side. */
-  readonly lanes: readonly LaneService[]
+  /** All lanes that the side serves now. */
+  readonly lanes: () => readonly LaneService[]
   /** The push services and providers of this side. */
   readonly services: readonly ChannelServices[]
   /** Absent: no push service of this side removes devices. */
@@ -80,7 +80,7 @@ export interface PlatformParts extends SharedParts {
   readonly registryOf: (brand: string) => Registry
   readonly enqueue: Enqueue
   /** The lanes of messages, without the lanes of device events and statuses. */
-  readonly messageLanes: readonly LaneService[]
+  readonly messageLanes: () => readonly LaneService[]
   /** Absent: the side was created by a program, with options. */
   readonly storedLanes: StoredLanes | undefined
   readonly databaseOf: (brand: string) => Database
@@ -130,7 +130,7 @@ export function platformRoutes(parts: PlatformParts) {
   const { databaseOf, crmOf, crms } = parts
   const records = enqueueRoutes(parts.queue, parts.enqueue)
   const messages = platformMessageRoutes({ databaseOf, queue: parts.queue, lanes: parts.messageLanes })
-  const converted = { lanes: parts.messageLanes.map(({ name }) => name), databaseOf }
+  const converted = { lanes: () => parts.messageLanes().map(({ name }) => name), databaseOf }
   const counts = conversionCountRoutes(converted)
   const conversions = conversionListRoutes(converted)
   const attributes = attributeRoutes(crmOf)

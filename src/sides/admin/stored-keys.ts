@@ -9,6 +9,7 @@ import { emit } from '../../base/runtime/events.ts'
 import { createLoop } from '../../base/runtime/loop.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { random } from '../../base/runtime/random.ts'
+import { commitIfPossible } from '../../base/store/commit-if-possible.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
 
@@ -37,7 +38,8 @@ interface KeyRow {
   readonly used_at: number | null
 }
 
-const insertKey = statement<{ name: string }>({
+/** Fails if a key of the store has this name. */
+const insertKey = statement({
   name: 'insert_access_key',
   columns: {
     name: 'text',
@@ -51,8 +53,16 @@ const insertKey = statement<{ name: string }>({
   },
   text: (rows) => `
     insert into access_keys (name, digest, scopes, brands, networks, expires_at, added_by, added_at)
-    select r.name, r.digest, r.scopes, r.brands, r.networks, r.expires_at, r.added_by, r.added_at from ${rows} r where true
-    on conflict (name) do nothing returning name`,
+    select r.name, r.digest, r.scopes, r.brands, r.networks, r.expires_at, r.added_by, r.added_at from ${rows} r`,
+})
+
+/** Fails if the store does not have the key: no key is without a digest. */
+const demandKey = statement({
+  name: 'demand_access_key',
+  columns: { name: 'text' },
+  text: (rows) => `
+    insert into access_keys (name, digest, scopes, added_by, added_at)
+    select r.name, null, '', '', 0 from ${rows} r where not exists (select 1 from access_keys k where k.name = r.name)`,
 })
 
 const noteUses = statement({
@@ -63,10 +73,10 @@ const noteUses = statement({
     where access_keys.digest = r.digest and coalesce(access_keys.used_at, 0) < r.used_at`,
 })
 
-const deleteKey = statement<{ name: string }>({
+const deleteKey = statement({
   name: 'delete_access_key',
   columns: { name: 'text' },
-  text: (rows) => `delete from access_keys where name in (select r.name from ${rows} r) returning name`,
+  text: (rows) => `delete from access_keys where name in (select r.name from ${rows} r)`,
 })
 
 const listKeys = statement<KeyRow>({
@@ -212,17 +222,18 @@ export function createStoredKeys(
         ...[name, hash('sha256', text), JSON.stringify(scopes), toJson(brands), toJson(from), expiresAt ?? null],
         ...[by, clock.now()],
       ]
-      const [inserted] = await database.commit([op(insertKey, [row]), database.wake(topic), ...also()])
-      if (inserted.length === 0) throw nameTaken(name, 'the store')
+      if (!(await commitIfPossible(database, [op(insertKey, [row]), database.wake(topic), ...also()])))
+        throw nameTaken(name, 'the store')
       await read()
       return text
     },
     async revoke(name, also) {
       await read()
       if (!known.some(({ key }) => key.name === name)) return false
-      await database.commit([op(deleteKey, [[name]]), database.wake(topic), ...also()])
+      const ops = [op(demandKey, [[name]]), op(deleteKey, [[name]]), database.wake(topic), ...also()]
+      const revoked = await commitIfPossible(database, ops)
       await read()
-      return true
+      return revoked
     },
     list: () => known,
     async start() {

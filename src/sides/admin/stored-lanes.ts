@@ -5,6 +5,7 @@ import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { createLoop } from '../../base/runtime/loop.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
+import { commitIfPossible } from '../../base/store/commit-if-possible.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, statement } from '../../base/store/statement.ts'
 
@@ -21,27 +22,36 @@ export const storedLaneMigrations: readonly Migration[] = [
 
 const changed = { lane: 'text', settings: 'text', changed_by: 'text', changed_at: 'bigint' } as const
 
-const insertLane = statement<{ lane: string }>({
+/** Fails if the store has the lane. */
+const insertLane = statement({
   name: 'insert_stored_lane',
   columns: changed,
   text: (rows) => `
     insert into stored_lanes (lane, settings, changed_by, changed_at)
-    select r.lane, r.settings, r.changed_by, r.changed_at from ${rows} r where true
-    on conflict (lane) do nothing returning lane`,
+    select r.lane, r.settings, r.changed_by, r.changed_at from ${rows} r`,
 })
 
-const updateLane = statement<{ lane: string }>({
+/** Fails if the store does not have the lane: no lane is without settings. */
+const demandLane = statement({
+  name: 'demand_stored_lane',
+  columns: { lane: 'text' },
+  text: (rows) => `
+    insert into stored_lanes (lane, settings, changed_by, changed_at)
+    select r.lane, null, '', 0 from ${rows} r where not exists (select 1 from stored_lanes l where l.lane = r.lane)`,
+})
+
+const updateLane = statement({
   name: 'update_stored_lane',
   columns: changed,
   text: (rows) => `
     update stored_lanes set settings = r.settings, changed_by = r.changed_by, changed_at = r.changed_at
-    from ${rows} r where stored_lanes.lane = r.lane returning stored_lanes.lane`,
+    from ${rows} r where stored_lanes.lane = r.lane`,
 })
 
-const deleteLane = statement<{ lane: string }>({
+const deleteLane = statement({
   name: 'delete_stored_lane',
   columns: { lane: 'text' },
-  text: (rows) => `delete from stored_lanes where lane in (select r.lane from ${rows} r) returning lane`,
+  text: (rows) => `delete from stored_lanes where lane in (select r.lane from ${rows} r)`,
 })
 
 const listLanes = statement<StoredLane>({
@@ -70,8 +80,8 @@ export interface ReadLane<Options> {
 export interface StoredLaneReader<Options = unknown> {
   /** Checks the lanes together with the configuration. @throws ConfigError with all problems */
   read(settings: readonly string[]): Promise<readonly ReadLane<Options>[]>
-  /** Replaces the side by one that reads the lanes again. Resolves when the replacement has begun. */
-  replace(): Promise<void>
+  /** Applies the configuration again, with StoredLanes.known(). Rejects if they contradict: then nothing was changed. */
+  apply(): Promise<void>
 }
 
 const topic = 'stored_lanes'
@@ -85,7 +95,7 @@ export interface StoredLanes {
   list(): Promise<readonly StoredLane[]>
   /** Checks the lanes together with the configuration. @throws ConfigError with all problems */
   check(settings: readonly string[]): Promise<readonly ReadLane<unknown>[]>
-  /** @param also committed with it @returns false: the store has this lane already */
+  /** @param also committed with it @returns false: the store has this lane already, and nothing was committed */
   add(lane: StoredLane, by: string, also: readonly Op[]): Promise<boolean>
   /** @returns false: the store has no such lane. So does remove() */
   change(lane: StoredLane, by: string, also: readonly Op[]): Promise<boolean>
@@ -95,7 +105,7 @@ export interface StoredLanes {
 }
 
 /**
- * Opens the lanes of the store, and watches them.
+ * Opens the lanes of the store, and watches them from its start on.
  *
  * @returns with the lanes that the side has to serve
  * @throws ConfigError: the lanes contradict the configuration
@@ -103,7 +113,7 @@ export interface StoredLanes {
 export async function openStoredLanes<Options>(
   database: Database,
   reader: StoredLaneReader<Options>,
-): Promise<{ readonly stored: StoredLanes; readonly lanes: readonly Options[]; stop(): Promise<void> }> {
+): Promise<{ readonly stored: StoredLanes; readonly lanes: readonly Options[]; start(): void; stop(): Promise<void> }> {
   const list = () => database.read(op(listLanes, [[]]))
   const read = (rows: readonly StoredLane[]) => reader.read(rows.map(({ settings }) => settings))
   // A store that is away now is read by the loop.
@@ -111,30 +121,30 @@ export async function openStoredLanes<Options>(
     if ((error as { readonly code?: unknown }).code === 'unavailable') return []
     throw error
   })
+  let applying: Promise<void> = Promise.resolve()
   const lanes = (await read(applied)).map(({ options }) => options)
   const loop = createLoop({
     name: 'lanes of the store',
     async turn() {
-      // The replacement is not awaited, because it waits for this turn.
-      void (await findChange())?.()
+      await findChange()
       return rereadMs
     },
   })
   const unsubscribe = database.onWake(topic, loop.wake)
-  loop.start()
 
-  /** @returns a function that applies the lanes, if they have changed */
-  async function findChange(): Promise<(() => Promise<void>) | undefined> {
+  /** Begins to apply the lanes, if they have changed. If the side is replaced, its stop waits for the turn of the loop. */
+  async function findChange(): Promise<void> {
     const rows = await list()
-    if (isDeepStrictEqual(rows, applied)) return undefined
+    if (isDeepStrictEqual(rows, applied)) return
     // A change that this process refuses is reported once.
     applied = rows
-    return () =>
-      read(rows)
-        .then(() => reader.replace())
-        .catch((error: unknown) => emit('server.reload_refused', { side: 'platform', error: messageOf(error) }))
+    applying = reader.apply().catch((error: unknown) => {
+      emit('server.reload_refused', { side: 'platform', error: messageOf(error) })
+    })
   }
 
+  const commit = (ops: readonly Op[], also: readonly Op[]): Promise<boolean> =>
+    commitIfPossible(database, [...ops, database.wake(topic), ...also])
   const rowOf = ({ lane, settings }: StoredLane, by: string) => [[lane, settings, by, clock.now()]]
 
   return {
@@ -143,22 +153,15 @@ export async function openStoredLanes<Options>(
       known: () => applied,
       list,
       check: (settings) => reader.read(settings),
-      async add(lane, by, also) {
-        const [inserted] = await database.commit([op(insertLane, rowOf(lane, by)), database.wake(topic), ...also])
-        return inserted.length > 0
-      },
-      async change(lane, by, also) {
-        const [updated] = await database.commit([op(updateLane, rowOf(lane, by)), database.wake(topic), ...also])
-        return updated.length > 0
-      },
-      async remove(lane, also) {
-        const [deleted] = await database.commit([op(deleteLane, [[lane]]), database.wake(topic), ...also])
-        return deleted.length > 0
-      },
+      add: (lane, by, also) => commit([op(insertLane, rowOf(lane, by))], also),
+      change: (lane, by, also) => commit([op(updateLane, rowOf(lane, by)), op(demandLane, [[lane.lane]])], also),
+      remove: (lane, also) => commit([op(demandLane, [[lane]]), op(deleteLane, [[lane]])], also),
       async apply() {
-        await (await findChange())?.()
+        await findChange()
+        await applying
       },
     },
+    start: () => loop.start(),
     async stop() {
       unsubscribe()
       await loop.stop()

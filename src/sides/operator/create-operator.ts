@@ -238,7 +238,7 @@ async function composeOn(
   const admin = operatorRoutes({
     audited: trail.stores,
     queue,
-    lanes,
+    lanes: () => lanes,
     database,
     registry,
     deviceChecks: {
@@ -316,7 +316,7 @@ async function composeOn(
   statuses?.start()
   metrics().allow('brand', allBrands)
   metrics().allow('kind', knownKinds(pushServices(options)))
-  const stopAlerts = alertsOf(options.alerts, { lanes, store: options.store, database })
+  const stopAlerts = alertsOf(options.alerts, { lanes: () => lanes, store: options.store, database })
   const stopMetrics = [
     ...measureStores('operator', [{ number: 0, database }], options.store),
     measureExpiries([keys, adminKeys]),

@@ -1,5 +1,6 @@
 // Composes the platform: lanes that call operators, and the API that fills and shows the lanes.
 
+import { isDeepStrictEqual } from 'node:util'
 import { consumerStates, readLag, statusOf } from '../../base/brokers/consumer-state.ts'
 import { type AcceptedKeys, createAcceptedKeys, measureExpiries } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
@@ -18,7 +19,7 @@ import { deviceLink, deviceUnlink, messageStatusPath } from '../../contract/endp
 import { alertsOf } from '../../subjects/alerts/options.ts'
 import { type ActRecorder, type AuditTrail, createAuditTrail } from '../../subjects/audit/trail.ts'
 import { checkAnyStore, storeStates } from '../../subjects/brands/store-states.ts'
-import { createConversions, forgetStatuses } from '../../subjects/conversions/conversions.ts'
+import { createConversions, forgetStatuses, type StatusLane } from '../../subjects/conversions/conversions.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
 import { createStoreRetention } from '../../subjects/delivery/retention.ts'
 import { createRevocations } from '../../subjects/delivery/revoked-tokens.ts'
@@ -37,12 +38,11 @@ import { openStoredLanes, type StoredLane, type StoredLanes } from '../admin/sto
 import { createPeople } from '../console/people.ts'
 import { serveConsole } from '../console/serve-console.ts'
 import { checkPlatformOptions } from './check-options.ts'
-import { deliverLane, providersOf } from './deliver-lane.ts'
 import { platformDocuments } from './documents.ts'
 import { enqueueBody } from './enqueue.ts'
 import { createIntake } from './intake.ts'
-import type { RecordRules } from './new-item.ts'
-import { appDevices, type PlatformOptions } from './options.ts'
+import { createMessageLanes } from './message-lanes.ts'
+import { appDevices, type LaneOptions, type PlatformOptions } from './options.ts'
 import { createOwnDelivery } from './own-delivery.ts'
 import { createOwnStatuses } from './own-statuses.ts'
 import { peopleIn } from './people.ts'
@@ -53,8 +53,14 @@ export interface Platform extends Service, ActRecorder {
   storedLanes(): readonly StoredLane[]
   /** @throws ConfigError: a key of the store has the name of one of these */
   demandFreeNames(lists: KeyLists): void
-  /** Accepts these keys from now on, beside those of the store. @throws ConfigError: nothing was changed */
-  replaceKeys(lists: KeyLists): void
+  /**
+   * Accepts these keys from now on, beside those of the store, and serves these lanes: with those of the store. A lane that is the same object
+   * as before goes on.
+   *
+   * @returns false: nothing was changed, because /app serves other brands; this needs another platform
+   * @throws ConfigError: nothing was changed
+   */
+  change(next: KeyLists & Pick<PlatformOptions, 'lanes'>): boolean
 }
 
 type KeyLists = Pick<PlatformOptions, 'keys' | 'console'>
@@ -99,10 +105,15 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...service,
     storedLanes: () => parts?.storedLanes?.known() ?? [],
     demandFreeNames: (lists) => parts?.storedKeys.demandFree(placesOf(lists)),
-    replaceKeys({ keys }) {
-      checkPlatformOptions({ ...options, keys })
-      parts?.storedKeys.configure(placesOf({ ...options, keys }))
-      parts?.keys.replace(keys)
+    change({ keys, lanes }) {
+      const next = { ...options, keys, lanes }
+      checkPlatformOptions(next)
+      if (!parts) throw new Error('the platform has not started')
+      parts.storedKeys.demandFree(placesOf(next))
+      if (!parts.changeLanes(lanes)) return false
+      parts.storedKeys.configure(placesOf(next))
+      parts.keys.replace(keys)
+      return true
     },
     async recordAct(entry) {
       if (!parts) throw new Error('the platform has not started: await platform.start() before you record an act')
@@ -116,6 +127,8 @@ interface Parts {
   readonly storedKeys: StoredKeys
   readonly storedLanes: StoredLanes | undefined
   readonly trail: AuditTrail
+  /** @returns false: nothing was changed. @throws before it changes anything */
+  changeLanes(lanes: readonly LaneOptions[]): boolean
 }
 
 async function composePlatform(
@@ -143,31 +156,21 @@ async function composePlatform(
   const statuses = createOwnStatuses((brand) => stores.of(brand).database, options.own?.content?.meta)
   const own =
     options.own && createOwnDelivery(options.own, stores, { perUser: options.devicesPerUser, signal, statuses })
-  const services = options.lanes.map((lane) => {
-    const providers = providersOf(lane, own)
-    return { providers, service: deliverLane(queue, lane, providers) }
-  })
-  const rules = new Map(options.lanes.map((lane) => [laneName(lane.brand, lane.channel), lane]))
-  const rulesOf = (lane: string): RecordRules | undefined => rules.get(lane)
-  const intake = createIntake({
-    sources: options.intake ?? [],
-    queue,
-    databaseOf: (brand) => stores.of(brand).database,
-    brands: options.lanes.map(({ brand }) => brand),
-    rulesOf,
-  })
   const conversions = createConversions({
     stores: stores.all,
     databaseOf: (brand) => stores.of(brand).database,
     erased: { find: (brand, userId) => stores.of(brand).erased.find(brand, userId) },
     queue,
-    lanes: options.lanes.map(({ brand, channel, provider, status }) => ({
-      name: laneName(brand, channel),
-      ...status,
-      ...(options.testing?.statusWaitMs !== undefined && { waitMs: options.testing.statusWaitMs }),
-      // Such a status has a message: it waits while its lane is paused or the platform is stopped.
-      ...(provider === 'own' && { isOwn: true, waitMs: options.keptMs ?? keptByDefaultMs }),
-    })),
+    lanes: statusLanes(options),
+    mayChange: options.storedLanes !== undefined,
+  })
+  const lanes = createMessageLanes({ queue, own, createPoller: conversions.createPoller }, options.lanes)
+  const intake = createIntake({
+    sources: options.intake ?? [],
+    queue,
+    databaseOf: (brand) => stores.of(brand).database,
+    brands: options.lanes.map(({ brand }) => brand),
+    rulesOf: lanes.rulesOf,
   })
   const consumers = [...links.consumers, ...intake.consumers]
 
@@ -180,18 +183,31 @@ async function composePlatform(
   const app = createHttp('platform', bodyBytes, bodies)
   const revocations = createRevocations(stores.all.map(({ database }) => database))
   const adminApp = createHttp('platform', bodyBytes, bodies)
-  const ownBrands = options.lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand)
+  const ownBrands = ownBrandsOf(options.lanes)
   const keys = createAcceptedKeys(options.keys, trail.refusedKeys.countUnknown)
   const storedKeys = createStoredKeys(firstDatabase, 'platform', keys, placesOf(options))
   await storedKeys.start().catch(closeStores)
-  onParts({ keys, storedKeys, storedLanes: storedLanes?.stored, trail })
+  onParts({
+    keys,
+    storedKeys,
+    storedLanes: storedLanes?.stored,
+    trail,
+    changeLanes(next) {
+      if (!isDeepStrictEqual(ownBrandsOf(next), ownBrands)) return false
+      lanes.replace(next)
+      conversions.replaceLanes(statusLanes({ ...options, lanes: next }))
+      intake.replaceBrands(next.map(({ brand }) => brand))
+      metrics().allow('brand', brandsOf({ ...options, lanes: next }))
+      return true
+    },
+  })
   const admin = platformRoutes({
     audited: trail.stores,
     queue,
-    lanes: [...services.map(({ service }) => service), ...links.lanes, ...intake.lanes, ...conversions.lanes],
-    messageLanes: services.map(({ service }) => service),
+    lanes: () => [...lanes.list(), ...links.lanes(), ...intake.lanes(), ...conversions.lanes()],
+    messageLanes: lanes.list,
     storedLanes: storedLanes?.stored,
-    enqueue: (body, request) => enqueueBody(body, { ...request, queue, rulesOf }),
+    enqueue: (body, request) => enqueueBody(body, { ...request, queue, rulesOf: lanes.rulesOf }),
     databaseOf: (brand) => stores.of(brand).database,
     registryOf: (brand) => stores.of(brand).registry,
     crmOf,
@@ -246,7 +262,7 @@ async function composePlatform(
     ? [
         providerReceiptRoute(app, {
           receipts: options.own.receiptsFrom,
-          brands: [...new Set(ownBrands)],
+          brands: ownBrands,
           recorder: statuses,
           setting: 'platform.own.status.receipts_from',
         }),
@@ -267,7 +283,8 @@ async function composePlatform(
   if (options.own?.app) await revocations.start()
   await Promise.all([app.ready(), adminApp.ready()])
   await own?.start()
-  for (const { service } of services) service.start()
+  lanes.start()
+  storedLanes?.start()
   const reconcilers = stores.all.map((store) =>
     createReconciler(
       store.crm,
@@ -290,7 +307,7 @@ async function composePlatform(
   const readFindings = async (): Promise<readonly Findings[]> =>
     (await Promise.all(reconcilers.map((reconciler) => reconciler.findings()))).flat()
   const stopAlerts = alertsOf(options.alerts, {
-    lanes: services.map(({ service }) => service),
+    lanes: lanes.list,
     store: options.store,
     database: firstDatabase,
     findings: readFindings,
@@ -319,26 +336,31 @@ async function composePlatform(
       for (const unregister of unregisterMetrics) unregister()
       await stopAlerts()
       await Promise.all([...retentions, ...reconcilers, ...erasers].map((loop) => loop.stop()))
-      await Promise.all([
-        links.stop(withinMs),
-        intake.stop(withinMs),
-        conversions.stop(withinMs),
-        ...services.map(({ service }) => service.stop(withinMs)),
-      ])
+      await Promise.all([links.stop(withinMs), intake.stop(withinMs), conversions.stop(withinMs), lanes.stop(withinMs)])
       if (own) await atMost(withinMs, own.idle())
       await Promise.all([app.close(), adminApp.close()])
       await trail.stop()
       await revocations.stop()
       await storedKeys.stop()
       await storedLanes?.stop()
-      await Promise.all([
-        own?.close(),
-        ...services.flatMap(({ providers }) => [...new Set(Object.values(providers))].map((each) => each.close?.())),
-      ])
+      await own?.close()
       await stores.close()
     },
   }
 }
+
+/** The brands whose users /app serves, and whose devices providers report. */
+const ownBrandsOf = (lanes: readonly LaneOptions[]): readonly string[] =>
+  [...new Set(lanes.filter(({ provider }) => provider === 'own').map(({ brand }) => brand))].sort()
+
+const statusLanes = ({ lanes, testing, keptMs = keptByDefaultMs }: PlatformOptions): readonly StatusLane[] =>
+  lanes.map(({ brand, channel, provider, status }) => ({
+    name: laneName(brand, channel),
+    ...status,
+    ...(testing?.statusWaitMs !== undefined && { waitMs: testing.statusWaitMs }),
+    // Such a status has a message: it waits while its lane is paused or the platform is stopped.
+    ...(provider === 'own' && { isOwn: true, waitMs: keptMs }),
+  }))
 
 function brandsOf({ lanes, keys, reconciliation = [], deviceLinks = [] }: PlatformOptions): string[] {
   const linked = deviceLinks.flatMap(({ brands }) => (typeof brands === 'string' ? [brands] : Object.values(brands)))

@@ -28,36 +28,51 @@ export interface IntakeOptions {
 /** The lane of the parked messages of a brand. */
 const parkedLane = (brand: string): string => `${brand}/intake`
 
-export function createIntake({ sources, queue, databaseOf, brands: all, rulesOf }: IntakeOptions): MessageIntake {
-  const brandsOf = ({ brands = all }: IntakeSource): readonly string[] => brands
+export interface Intake extends MessageIntake {
+  /** The lanes have these brands from now on. */
+  replaceBrands(brands: readonly string[]): void
+}
+
+export function createIntake({ sources, queue, databaseOf, brands, rulesOf }: IntakeOptions): Intake {
+  let ofLanes = brands
+  const brandsOf = ({ brands = ofLanes }: IntakeSource): readonly string[] => brands
+  const parkedBrands = (): readonly string[] =>
+    sources.flatMap((each) => [...(each.brands?.length === 1 ? [] : [noBrand]), ...brandsOf(each)])
   const readers = sources.map((each) => {
     const { consumer, channel, brands } = each
-    const context = { channel, sender: { name: consumer.name, brands }, rulesOf, brands: brandsOf(each) }
+    const context = { channel, sender: { name: consumer.name, brands }, rulesOf, brandsOf: () => brandsOf(each) }
     return {
       consumer,
       read: (message: Received) => readRecord(message, context),
       brand: brands?.length === 1 ? brands[0] : undefined,
     }
   })
-  return createMessageIntake({
+  const intake = createMessageIntake({
     queue,
     sources: readers,
     commit: (items, ops, brand) => commitItems(queue, databaseOf(brand), items, ops),
-    brands: sources.flatMap((each) => [...(each.brands?.length === 1 ? [] : [noBrand]), ...brandsOf(each)]),
+    brands: parkedBrands(),
     laneOf: parkedLane,
     refusal: 'unreadable_record',
     readerOf: (_brand, name) => readers.find(({ consumer }) => consumer.name === name)?.read,
   })
+  return {
+    ...intake,
+    replaceBrands(brands) {
+      ofLanes = brands
+      intake.replaceBrands(parkedBrands())
+    },
+  }
 }
 
 interface ReadContext extends Pick<IntakeOptions, 'rulesOf'> {
   readonly channel: Channel | undefined
   readonly sender: Sender
   /** The brands under which a message may be parked. */
-  readonly brands: readonly string[]
+  readonly brandsOf: () => readonly string[]
 }
 
-function readRecord(message: Received, { channel: only, sender, rulesOf, brands }: ReadContext): Reading<LaneItem> {
+function readRecord(message: Received, { channel: only, sender, rulesOf, brandsOf }: ReadContext): Reading<LaneItem> {
   const channel = only ?? channelOf(message.type)
   if (typeof channel === 'object') return channel
   const record = readSingle(message.body)
@@ -69,7 +84,7 @@ function readRecord(message: Received, { channel: only, sender, rulesOf, brands 
   const read = toLaneItem(record, { channel, sender, rulesOf, now: clock.now() })
   if (!('invalid' in read)) return { value: withTrace(read, message), brand, userId }
   // A message cannot choose the brand under which it is parked: its queue or topic limits the brands.
-  return { invalid: read.invalid, userId, ...(brands.includes(brand) && { brand }) }
+  return { invalid: read.invalid, userId, ...(brandsOf().includes(brand) && { brand }) }
 }
 
 function channelOf(type = ''): Channel | { readonly invalid: string } {

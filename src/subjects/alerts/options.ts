@@ -11,7 +11,7 @@ import { createTroubles, type TroubleLimits, type TroubleSources } from './troub
 export type AlertsOptions = Pick<AlertOptions, 'to'> & Partial<AlertOptions & TroubleLimits>
 
 interface Parts {
-  readonly lanes: readonly { state(): Promise<LaneState> }[]
+  readonly lanes: () => readonly { state(): Promise<LaneState> }[]
   /** The address of the first store. */
   readonly store: string
   /** Of the first store. */

@@ -16,7 +16,7 @@ export interface TroubleLimits {
 }
 
 export interface TroubleSources {
-  readonly lanes: readonly { state(): Promise<LaneState> }[]
+  readonly lanes: () => readonly { state(): Promise<LaneState> }[]
   /** Undefined: the store is not a file. */
   readonly diskFree: () => Promise<number | undefined>
   /** Of the last comparison of each list, as long as nobody has acknowledged it. */
@@ -43,7 +43,7 @@ export function createTroubles(sources: TroubleSources, limits: TroubleLimits): 
 
   /** The troubles that are read, with the time when they were first seen. */
   async function read(): Promise<readonly Trouble[]> {
-    const states = await Promise.allSettled(sources.lanes.map((lane) => lane.state()))
+    const states = await Promise.allSettled(sources.lanes().map((lane) => lane.state()))
     const found = [
       ...states.flatMap((state) => (state.status === 'fulfilled' ? laneTroubles(state.value, limits) : [])),
       ...failedTrouble(failed.inLastHour(), limits),

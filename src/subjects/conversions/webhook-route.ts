@@ -47,11 +47,11 @@ const bodies = { name: 'statuses' }
 /**
  * 200 with `{accepted, parked}` once the records are on disk, 400 for an unreadable body, 401 for a wrong signature.
  *
- * @param secrets at least one
+ * @param secrets those of the lanes now
  */
 export function statusWebhookRoute(
   app: FastifyInstance,
-  { secrets, intake }: { readonly secrets: readonly StatusSecret[]; readonly intake: StatusIntake },
+  { secrets, intake }: { readonly secrets: () => readonly StatusSecret[]; readonly intake: StatusIntake },
 ): void {
   const wrongSignatures = createWrongKeys()
   addRoute(
@@ -89,8 +89,10 @@ export function statusWebhookRoute(
  *
  * @returns the secrets to try as the caller
  */
-const authenticate = (secrets: readonly StatusSecret[], wrongSignatures: WrongKeys) =>
+const authenticate = (secretsNow: () => readonly StatusSecret[], wrongSignatures: WrongKeys) =>
   createAuthentication((request) => {
+    const secrets = secretsNow()
+    if (secrets.length === 0) throw new HttpError(404, 'this path does not exist: no lane has status.secrets')
     const problem = webhookHeaderProblem(request.headers, clock.now())
     if (problem !== undefined) throw unauthorized(problem)
     const { brand } = request.query as { readonly brand?: unknown }

@@ -31,8 +31,9 @@ export function command(): Command {
             if (next) service.demandFreeNames(next)
             return undefined
           },
-          replaceKeys({ config: { operator: next } }) {
+          async change({ config: { operator: next } }) {
             if (next) service.replaceKeys(next)
+            return true
           },
         }
       })

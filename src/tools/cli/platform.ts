@@ -3,6 +3,7 @@ import { laneName } from '../../base/queue/lane-name.ts'
 import { describeSettings } from '../../sides/config/describe-settings.ts'
 import { type ReadConfig, readConfig } from '../../sides/config/load.ts'
 import { withStoredLanes } from '../../sides/config/with-stored-lanes.ts'
+import type { LaneOptions } from '../../sides/platform/options.ts'
 import { withConfig } from './config-option.ts'
 import { describePlatform } from './describe-side.ts'
 import { moveBrandCommand } from './move-brand.ts'
@@ -25,26 +26,32 @@ export function command(): Command {
         platform,
         read,
         file,
-        async (given, { configuration, replaceSide, show }) => {
+        async (given, { configuration, applyAgain, show }) => {
           const { platform: section } = given.config
           if (!section) throw noSection('platform', file)
-          const [{ createPlatform }, { laneOptionsFrom, platformOptions }] = await Promise.all([
+          const [{ createPlatform }, { keepUnchanged, laneOptionsFrom, platformOptions }] = await Promise.all([
             import('../../sides/platform/create-platform.ts'),
             import('../../sides/config/compose/compose.ts'),
           ])
           let base = given
           let isOpen = false
+          const options = await platformOptions(section)
+          let lanes: readonly LaneOptions[] = options.lanes
           const service = createPlatform({
-            ...(await platformOptions(section)),
+            ...options,
             configuration,
             storedLanes: {
               async read(settings) {
                 const merged = await withStoredLanes(base, settings)
-                if (!isOpen) show(merged)
+                const stored = await readLanes(merged, settings.length, laneOptionsFrom)
+                if (!isOpen) {
+                  show(merged)
+                  lanes = [...lanes, ...stored.map((each) => each.options)]
+                }
                 isOpen = true
-                return readLanes(merged, settings.length, laneOptionsFrom)
+                return stored
               },
-              replace: replaceSide,
+              apply: applyAgain,
             },
           })
           return {
@@ -57,9 +64,14 @@ export function command(): Command {
                 stored.map(({ settings }) => settings),
               )
             },
-            replaceKeys(next) {
-              if (next.config.platform) service.replaceKeys(next.config.platform)
+            async change(next, merged) {
+              const { platform: section } = merged.config
+              if (!section) throw noSection('platform', file)
+              const changed = keepUnchanged(await laneOptionsFrom(section, 0), lanes)
+              if (!service.change({ ...section, lanes: changed })) return false
               base = next
+              lanes = changed
+              return true
             },
           }
         },

@@ -23,7 +23,7 @@ export interface ReloadOptions {
   /**
    * Applies the settings that can change. Throws before it changes anything.
    *
-   * @param how inPlace: only keys and the log have changed
+   * @param how inPlace: only keys, lanes and the log have changed. A side that cannot change them is replaced too
    * @param undo to be called if the next side does not start and the former one runs again: the next reload applies all changes
    */
   readonly apply: (
@@ -35,8 +35,9 @@ export interface ReloadOptions {
   readonly shown?: () => ReadConfig | undefined
 }
 
-/** These change within the running side. */
-const inPlace = ['operator.keys', 'operator.admin_keys', 'platform.keys', 'log.level', 'log.format']
+/** These change within the running side, and are named as a whole. */
+const keysAndLog = ['operator.keys', 'operator.admin_keys', 'platform.keys', 'log.level', 'log.format']
+const inPlace = [...keysAndLog, 'platform.lanes']
 /** The addresses and the stores stay as they were at the start. */
 const fixed = {
   settings: [
@@ -64,8 +65,8 @@ export function createConfiguration({
   apply,
   shown = () => undefined,
 }: ReloadOptions): Configuration & {
-  /** Replaces the side by one with the same configuration. Resolves when the replacement has begun. */
-  replace(): Promise<void>
+  /** Applies the same configuration again, because the lanes of the store have changed. */
+  applyAgain(): Promise<void>
 } {
   let current = started
   let files = digestFiles(started.config)
@@ -94,7 +95,7 @@ export function createConfiguration({
       const reread = changedKeys(await files, nextFiles).filter((path) => path.startsWith(`${side}.`))
       const paths = [...new Set([...changed, ...reread])]
       const small = paths.every((path) => isOf(inPlace, path)) && !hasNewBrand(current.config, next.config)
-      const applied = [...new Set(paths.map((path) => isOf(inPlace, path) ?? path))].slice(0, mostNamed)
+      const applied = [...new Set(paths.map((path) => isOf(keysAndLog, path) ?? path))].slice(0, mostNamed)
       const restart = pendingChanges(next)
       await apply(fix(next), small ? 'inPlace' : 'replaceSide', refuse)
       current = next
@@ -128,15 +129,15 @@ export function createConfiguration({
       ]
       return { settings, ...(latest && { reload: latest }) }
     },
-    replace() {
-      const replacing = last.then(async () =>
-        apply(fix(current), 'replaceSide', (error) => {
+    applyAgain() {
+      const applying = last.then(async () =>
+        apply(fix(current), 'inPlace', (error) => {
           latest = { at: clock.now(), error: messageOf(error) }
           emit('server.reload_refused', { side, error: messageOf(error) })
         }),
       )
-      last = replacing.catch(() => {})
-      return replacing
+      last = applying.catch(() => {})
+      return applying
     },
     reload() {
       const reloading = last.then(reload)

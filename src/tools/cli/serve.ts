@@ -33,8 +33,8 @@ type Create = (read: ReadConfig, process: ServedProcess) => Promise<CreatedSide>
 /** The process of a side. */
 export interface ServedProcess {
   readonly configuration: Configuration
-  /** Replaces the side by one with the same configuration. Resolves when the replacement has begun. */
-  replaceSide(): Promise<void>
+  /** Applies the same configuration again, because the lanes of the store have changed. */
+  applyAgain(): Promise<void>
   /** Shows the configuration with the lanes of the store, and masks its secrets in the log. */
   show(read: ReadConfig): void
 }
@@ -42,8 +42,13 @@ export interface ServedProcess {
 /** A side that has not started yet. */
 interface CreatedSide {
   readonly service: Service & ActRecorder
-  /** Throws before it changes anything. */
-  readonly replaceKeys: (read: ReadConfig) => void
+  /**
+   * Changes the keys and lanes of the running side. Rejects before it changes anything.
+   *
+   * @param merged with the lanes of the store
+   * @returns false: nothing was changed, because the side must be replaced
+   */
+  readonly change: (read: ReadConfig, merged: ReadConfig) => Promise<boolean>
   /** Rejects if the store contradicts this configuration. @returns the configuration with the lanes of the store, if there are any */
   readonly checkStore: (read: ReadConfig) => Promise<ReadConfig | undefined>
 }
@@ -97,8 +102,7 @@ export async function serve(
         await replacing
         if (!running || !replaceable) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
         const merged = await running.checkStore(next)
-        if (how === 'inPlace') running.replaceKeys(next)
-        else {
+        if (how === 'replaceSide' || !(await running.change(next, merged ?? next))) {
           const previous = applied
           replacing = replaceSide(replaceable, await create(next, served), async (error) => {
             undo(error)
@@ -117,7 +121,7 @@ export async function serve(
     })
     const served: ServedProcess = {
       configuration,
-      replaceSide: configuration.replace,
+      applyAgain: configuration.applyAgain,
       show(read) {
         shown = read
         restartLog(read.config)

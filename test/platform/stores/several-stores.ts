@@ -28,7 +28,7 @@ export async function start(
   { provider = witness(), ...options }: Partial<PlatformOptions> & { readonly provider?: Witness } = {},
 ): Promise<Started> {
   const platform = await startPlatform(t, {
-    storedLanes: { read: async () => [], replace: async () => {} },
+    storedLanes: { read: async () => [], apply: async () => {} },
     store,
     stores: [{ number: 1, url, brands: ['2'] }],
     ...options,

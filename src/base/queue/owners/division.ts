@@ -72,6 +72,8 @@ export function createDivision(database: Database): Division {
   let removals = 0
   let membership: Membership | undefined
   let loops: { readonly look: Loop; readonly sweeper: Loop; readonly unlisten: () => void } | undefined
+  /** The end of the membership before. */
+  let stopping: Promise<void> = Promise.resolve()
   const readProcesses = createProcessReader(database)
   let division = { versions: '', owners: divideLanes([]) }
   /** Brands that are being moved, or have moved, to another store. */
@@ -185,8 +187,11 @@ export function createDivision(database: Database): Division {
       sweeper: createSweeper(database, (name) => membership?.held.get(name)?.lane.sweep()),
       unlisten: database.onWake(divisionTopic, () => loops?.look.wake()),
     }
-    loops.look.start()
-    loops.sweeper.start()
+    const { look: first, sweeper } = loops
+    void stopping.then(() => {
+      first.start()
+      sweeper.start()
+    })
   }
 
   async function stop({ look, sweeper, unlisten }: NonNullable<typeof loops>): Promise<void> {
@@ -224,7 +229,9 @@ export function createDivision(database: Database): Division {
       const held = membership?.held.get(lane.name)
       await (held?.lane === lane ? drain(held, withinMs) : lane.end(withinMs))
       removals--
-      if (loops && lanes.size + removals === 0) await stop(loops)
+      if (!loops || lanes.size + removals > 0) return
+      stopping = stop(loops)
+      await stopping
     },
   }
 }

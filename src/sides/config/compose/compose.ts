@@ -1,5 +1,6 @@
 // Converts the validated configuration to the options of createOperator and createPlatform.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { PushOptions } from '../../../subjects/delivery/compose.ts'
 import { type OperatorApiOptions, operatorApi } from '../../../subjects/providers/operator-api.ts'
 import type { Provider } from '../../../subjects/providers/provider.ts'
@@ -81,29 +82,42 @@ type LaneConfig = PlatformConfig['lanes'][number]
 export const laneOptionsFrom = ({ lanes }: PlatformConfig, index: number): Promise<LaneOptions[]> =>
   Promise.all(lanes.slice(index).map((lane, i) => laneOptions(lane, index + i)))
 
+/** The options of providers that are functions: equal options make another function each time. */
+const operators = new WeakMap<LaneOptions, OperatorApiOptions>()
+
 async function laneOptions(lane: LaneConfig, index: number): Promise<LaneOptions> {
   const { to, status, profile, ...options } = lane
   const { pollMs: everyMs, ...received } = status
-  const polled = to.is === 'operator-api' && everyMs !== undefined
-  return {
-    ...options,
-    provider: await laneProvider(lane, index),
-    status: { ...received, ...(polled && { poll: { ...(await operatorOf(to, index)), everyMs } }) },
-  }
+  const { provider, operator } = await destinationOf(to, index)
+  const poll = operator && everyMs !== undefined ? { poll: { ...operator, everyMs } } : {}
+  const composed = { ...options, provider, status: { ...received, ...poll } }
+  if (operator) operators.set(composed, operator)
+  return composed
 }
 
-async function laneProvider({ to }: LaneConfig, index: number): Promise<LaneOptions['provider']> {
-  if (to.is === 'own') return 'own'
-  if (to.is === 'module') return loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`)
-  return operatorApi(await operatorOf(to, index))
-}
-
-type OperatorAddress = Extract<LaneConfig['to'], { is: 'operator-api' }>
-
-async function operatorOf(to: OperatorAddress, index: number): Promise<OperatorApiOptions> {
+async function destinationOf(
+  to: LaneConfig['to'],
+  index: number,
+): Promise<{ readonly provider: LaneOptions['provider']; readonly operator?: OperatorApiOptions }> {
+  if (to.is === 'own') return { provider: 'own' }
+  if (to.is === 'module')
+    return { provider: await loadProvider(to.module, to.name, `platform.lanes[${index}].to.module`) }
   const { url, apiKey } = to
-  return { url, apiKey, ...(await addressOptions(to, `platform.lanes[${index}].to`)) }
+  const operator = { url, apiKey, ...(await addressOptions(to, `platform.lanes[${index}].to`)) }
+  return { provider: operatorApi(operator), operator }
 }
+
+/** Takes a running lane in place of one with equal settings and files, so that the platform does not replace it. */
+export function keepUnchanged(lanes: readonly LaneOptions[], running: readonly LaneOptions[]): readonly LaneOptions[] {
+  const nameOf = ({ brand, channel }: LaneOptions): string => `${brand}/${channel}`
+  const known = new Map(running.map((lane) => [nameOf(lane), lane]))
+  return lanes.map((lane) => {
+    const former = known.get(nameOf(lane))
+    return former && isDeepStrictEqual(comparable(former), comparable(lane)) ? former : lane
+  })
+}
+
+const comparable = (lane: LaneOptions) => ({ ...lane, provider: operators.get(lane) ?? lane.provider })
 
 async function ownDelivery(config: NonNullable<PlatformConfig['own']>): Promise<OwnDeliveryOptions> {
   const { push, site, suppression, status, content, ...options } = config
