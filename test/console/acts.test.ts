@@ -36,6 +36,9 @@ test('a lane is paused with its reason, which names the person, and is resumed',
   const asked = await browser.look(addressOf(lane, 'Pause'))
   assert.match(asked.text, /0 messages wait in lane 1\/push\. Running calls end/)
   const form = `${platform}/console/lanes/pause?lane=1/push`
+  const untried = await browser.look('/console/lanes/try?lane=1/push')
+  assert.match(untried.text, /Lane 1\/push is not held\. Back/, 'nothing is asked that would change nothing')
+  assert.match(untried.html, /data-letter="l" aria-current/, 'a question belongs to a page of the navigation')
   const refused = await browser.send('/console/lanes/pause', { lane: '1/push' }, { referer: form })
   assert.equal(refused.status, 400)
   assert.match(refused.text, /Reason is/)

@@ -25,6 +25,10 @@ function visible(text: string): string {
 /** @example number(1234567) // '1,234,567' */
 export const number = (value: number): string => value.toLocaleString('en')
 
+/** A name at the beginning stays as it is. @example sentence('there is no such page') // 'There is no such page.' */
+export const sentence = (text: string): string =>
+  text.replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase()).replace(/[^.?!]$/, '$&.')
+
 /** @example '2 min 50 s' */
 export const duration = phraseDuration
 

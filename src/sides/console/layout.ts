@@ -73,7 +73,7 @@ export function frameOf(visit: Visit, pages: readonly Page[], path: string, cont
 <main id="content" tabindex="-1">
 !${content}
 </main>
-<dialog id="help" aria-labelledby="help-title">!${helpOf(shown)}<p><label class="box"><input type="checkbox" data-keys checked> Use these keys</label></p><form method="dialog"><button>Close</button></form></dialog>`
+<dialog id="help" aria-labelledby="help-title">!${helpOf(shown)}<form class="keep" method="dialog"><label class="box"><input type="checkbox" data-keys checked> Use these keys</label><button autofocus>Close</button></form></dialog>`
 }
 
 function searchOf(visit: Visit): Html {

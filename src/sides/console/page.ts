@@ -69,8 +69,8 @@ export interface Question {
   /** @example '201 messages wait in lane 1/push. Running calls end; no other call starts.' */
   readonly effect: Html
   readonly fields?: Html
-  /** Nothing would change: there is no button. */
-  readonly isEmpty?: boolean
+  /** Why nothing would change, in place of the effect: there is no button. */
+  readonly none?: string | false
   readonly back: string
 }
 

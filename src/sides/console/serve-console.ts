@@ -15,7 +15,7 @@ import { reasonMemberOf } from '../admin/requests.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
 import { createFiles } from './files.ts'
-import { buttons, type Html, hidden, html, type Link, query as queryOf } from './html.ts'
+import { buttons, type Html, hidden, html, type Link, query as queryOf, sentence } from './html.ts'
 import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
 import { createLivePages } from './live.ts'
 import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
@@ -290,7 +290,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     const still = (await page.still?.(visit)) ?? ''
     const shown = page.live ? liveOf(visit, page.path, await page.live(visit)) : { control: '', part: '' }
     const content = html`!${noteOf(visit)}!${shown.control}!${still}!${shown.part}`
-    return send(request, reply, { title: page.title, path: page.within ?? page.path, content })
+    return send(request, reply, { title: page.title, path: sectionOf(page.path), content })
   }
 
   /** The effect of the act that the person has just done. */
@@ -304,16 +304,15 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   async function askFor(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const visit = visitOf(request)
     demand(visit, act.needs)
-    const { before = '', effect, fields = '', isEmpty, back } = await act.ask(visit)
+    const { before = '', effect, fields = '', none, back } = await act.ask(visit)
     const content = html`<h1>${act.title}</h1>
 !${before}
 <form class="ask" method="post" action="${visit.link(act.path)}">
 !${hidden({ csrf: visit.csrf, ...visit.query })}
-<p>!${effect}</p>
-!${fields}
-<p class="buttons">!${isEmpty ? '' : html`<button class="primary !${act.isFinal ? 'final' : ''}">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
+!${none ? html`<p>${none}</p>` : html`<p>!${effect}</p>!${fields}`}
+<p class="buttons">!${none ? '' : html`<button class="primary !${act.isFinal ? 'final' : ''}">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
 </form>`
-    return send(request, reply, { title: act.title, path: act.path, content })
+    return send(request, reply, { title: act.title, path: sectionOf(act.path), content })
   }
 
   async function carryOut(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -359,10 +358,11 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     }
     const title = status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'This did not work'
     const isOpen = opened.has(request)
-    const content = html`<h1>${title}</h1><p class="note bad" role="alert" tabindex="-1" autofocus>${sentence(message)}</p>
+    const content = html`<h1>${title}</h1><p class="note bad" role="alert" tabindex="-1" autofocus>${sentence(message.replace(hintForPrograms, ''))}</p>
 !${buttons(isOpen ? waysOn(request, status) : [[baseOf(request), 'Sign in']])}`
     reply.code(status)
-    if (isOpen) return send(request, reply, { title, path: '', content })
+    if (isOpen)
+      return send(request, reply, { title, path: sectionOf(request.routeOptions.url?.slice(8) ?? ''), content })
     const frame = { title, side, base: baseOf(request), versions: await files.versions() }
     return reply.type(htmlType).send(documentOf(frame, html`<main class="sign-in" id="content">!${content}</main>`))
   }
@@ -380,14 +380,19 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   }
 }
 
+/** @example ': GET /admin/lanes lists them' */
+const hintForPrograms = /: GET \/admin\/\S+ [^:]*$/
+
+/** The page of the navigation to which a page or an act belongs. */
+function sectionOf(path: string): string {
+  const page = pages.find((each) => each.path === path)
+  return page ? (page.within ?? page.path) : path.slice(0, path.lastIndexOf('/'))
+}
+
 const unknownPerson = (name: string): string =>
   `${name} may not use this console: add the name to console.people, with scopes`
 
 const htmlType = 'text/html; charset=utf-8'
-
-/** A name stays as it is. @example sentence('there is no such page') // 'There is no such page.' */
-const sentence = (text: string): string =>
-  text.replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase()).replace(/[^.?!]$/, '$&.')
 
 /** The live part of a page, and what pauses it. The address says whether it is paused. */
 function liveOf(visit: Visit, path: string, part: Html): { readonly control: Html; readonly part: Html } {

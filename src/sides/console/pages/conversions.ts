@@ -56,7 +56,7 @@ export const conversionsPage: Page = {
     return html`<h1>Conversions</h1>
 <p class="lead">The messages that were enqueued in these days, by the stage that they reached.</p>
 !${formOf(visit, by, filter.since)}
-!${groups.length === 0 ? empty('No message was sent in these days, or none matches the filter.') : html`!${sumOf(groups)}<h2>By ${kindNames[by].toLowerCase()}</h2>!${groupTable(visit, by, ranked)}`}`
+!${groups.length === 0 ? empty('No message was sent in these days, or none matches the filter: choose an earlier first day, or clear the filter.') : html`!${sumOf(groups)}<h2>By ${kindNames[by].toLowerCase()}</h2>!${groupTable(visit, by, ranked)}`}`
   },
 }
 

@@ -66,7 +66,7 @@ const restore: Act = {
     return {
       effect: html`${phraseCount(count, 'device')} of user <bdi>${user}</bdi> of brand ${brand} ${count === 1 ? 'is' : 'are'} linked again, as before the removal. Pushes are sent to ${count === 1 ? 'it' : 'them'} again.`,
       fields: reasonField(visit, this.needs),
-      isEmpty: count === 0,
+      none: count === 0 && 'No removed device of this user can be restored.',
       back: visit.link('/devices', { brand, user }),
     }
   },

@@ -40,7 +40,7 @@ export const failedPage: Page = {
     return html`<h1>Failed Actions</h1>
 <p class="lead">!${pending === 0 ? `No item${isFiltered ? ' that matches' : ''} waits for a decision.` : html`${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}</p>
 !${filterOf(visit)}
-!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing failed. A message that fails for good is listed here, to be replayed or dismissed.') : html`!${groupTable(visit, groups)}!${helpOf(groups)}`}
+!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing has failed. An item that fails for good is listed here, to be replayed or dismissed.') : html`!${groupTable(visit, groups)}!${helpOf(groups)}`}
 !${groups.length === 0 ? '' : await itemsOf(visit)}`
   },
 }
@@ -84,7 +84,7 @@ function groupTable(visit: Visit, groups: readonly Group[]): Html {
 async function itemsOf(visit: Visit): Promise<Html> {
   if (!visit.can('GET /admin/failed')) return ''
   if (visit.key.brands && visit.query.lane === undefined)
-    return html`<p class="lead">Choose a lane to see its items.</p>`
+    return html`<h2>Items</h2><p class="lead">Choose a lane to see its items.</p>`
   const { after } = visit.query
   const filter = pick(visit.query, filterNames)
   const state = (visit.query.state ?? 'pending') as 'pending'
@@ -169,14 +169,14 @@ function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string,
       const selection = selectionOf(visit.query)
       const back = pageOf(visit, visit.query)
       if (Object.keys(selection).length === 0)
-        return { effect: 'Nothing is selected: select items, or use a filter.', isEmpty: true, back }
+        return { effect: '', none: 'Nothing is selected: select items, or use a filter.', back }
       const reached: Group[] = []
       const count = await callAll(visit, { ...selection, preview: true }, (groups) => reached.push(...groups))
       return {
         before: reached.length === 0 ? '' : groupTable(visit, reached),
         effect: html`${phraseCount(count, 'item')} ${effect}`,
         fields: html`!${action === 'replay' ? input('Most messages per second (optional; the rate of the lane is never exceeded)', 'per_second', '', html`type="number" min="1" max="1000000"`) : ''}!${reasonField(visit, route)}`,
-        isEmpty: count === 0,
+        none: count === 0 && 'No pending item matches.',
         back,
       }
     },

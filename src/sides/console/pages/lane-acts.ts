@@ -56,7 +56,7 @@ const resume: Act = {
     return {
       effect: html`The pause of ${part}${lane === undefined ? `brand ${brand}` : `lane ${lane}`} ends, and ${messages(count)} can be sent. Other pauses of the same messages stay.`,
       fields: reasonField(visit, this.needs),
-      isEmpty: held.length === 0,
+      none: held.length === 0 && 'This pause has ended.',
       back: laneLink(visit, lane),
     }
   },
@@ -80,7 +80,7 @@ const tryNow: Act = {
     return {
       effect: html`Lane ${name} is held, and sends its next message now.${then}`,
       fields: reasonField(visit, this.needs),
-      isEmpty: state !== 'held',
+      none: state !== 'held' && `Lane ${name} is not held.`,
       back: laneLink(visit, name),
     }
   },
@@ -113,7 +113,7 @@ const change: Act = {
     ] as const
     return {
       effect: html`The settings apply to lane ${name} at once, in place of the configuration; ${messages(waiting)} ${waiting === 1 ? 'waits' : 'wait'}. An empty field is left unchanged.`,
-      fields: html`!${select('mode', 'mode', modes)}!${numbers}!${reasonField(visit, this.needs)}!${endField}`,
+      fields: html`!${select(settingNames.mode, 'mode', modes)}!${numbers}!${reasonField(visit, this.needs)}!${endField}`,
       back: laneLink(visit, name),
     }
   },
@@ -138,7 +138,7 @@ const reset: Act = {
     return {
       effect: html`${phraseCount(changed, 'setting')} of lane ${name} ${changed === 1 ? 'returns' : 'return'} to the configuration.`,
       fields: reasonField(visit, this.needs),
-      isEmpty: changed === 0,
+      none: changed === 0 && `Lane ${name} has the settings of the configuration.`,
       back: laneLink(visit, name),
     }
   },
@@ -175,7 +175,7 @@ const cancel: Act = {
     const before = filterForm(visit.link(this.path), fields, 'Count', all)
     const back = laneLink(visit, name)
     if (!hasFilter && !isAll)
-      return { before, effect: 'Choose the messages above: by a filter, or all that wait.', isEmpty: true, back }
+      return { before, effect: '', none: 'Choose the messages above: by a filter, or all that wait.', back }
     const { count, isLeast } = await countSelected(visit, {
       lane: name,
       ...given,
@@ -185,7 +185,7 @@ const cancel: Act = {
       before,
       effect: html`${isLeast ? 'At least ' : ''}${messages(count)} of lane ${name} will be cancelled, and will be in Failed Actions with the reason cancelled. Some may be in running calls: these are cancelled only if they must be sent again.`,
       fields: reasonField(visit, this.needs),
-      isEmpty: count === 0,
+      none: count === 0 && `No waiting message of lane ${name} matches.`,
       back,
     }
   },

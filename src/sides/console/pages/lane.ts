@@ -79,11 +79,11 @@ function resumeOf(visit: Visit, lane: string, pause: Pause): Html {
 }
 
 export const settingNames = {
-  mode: 'mode',
-  max: 'most in a batch',
-  span_ms: 'span (ms)',
-  concurrency: 'concurrency',
-  per_second: 'messages per second',
+  mode: 'Mode',
+  max: 'Most in a batch',
+  span_ms: 'Span (ms)',
+  concurrency: 'Concurrency',
+  per_second: 'Messages per second',
 } as const
 
 function settingsOf({ settings }: Lane): Html {

@@ -30,7 +30,7 @@ export const messagePage: Page = {
         html`<a href="${visit.link('/messages', { find: user, brand })}"><bdi>${user}</bdi></a> of brand ${brand}`,
       ],
       [
-        'Channel',
+        lane === undefined ? 'Channel' : 'Lane',
         lane === undefined ? html`${channel}` : html`<a href="${visit.link('/lane', { name: lane })}">${lane}</a>`,
       ],
       ['Activity', html`${activity ?? '–'}, action ${action ?? '–'}`],

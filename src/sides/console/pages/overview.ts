@@ -2,7 +2,7 @@
 
 import { HttpError } from '../../../base/http/http-error.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
-import { duration, figures, type Html, html, moment, number } from '../html.ts'
+import { duration, figures, type Html, html, moment, number, sentence } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { outcomes, type Span } from '../watch.ts'
 import { type Lane, laneTable, missingLanes } from './lane-facts.ts'
@@ -67,7 +67,7 @@ function numbersOf(visit: Visit, summary: Summary | undefined, lanes: readonly L
     ['Oldest message', waiting === 0 ? '–' : duration(oldest)],
     ...(summary
       ? ([
-          ['Successful', number(summary.successful), 'good'],
+          ['Successful', number(summary.successful), summary.successful > 0 ? 'good' : ''],
           ['Failed', number(summary.failed), summary.failed > 0 ? 'bad' : '', failed],
         ] as const)
       : []),
@@ -86,7 +86,7 @@ function alertsOf(visit: Visit): Html {
     .alerts()
     .map(
       ({ name, says, remedy, since, count }) =>
-        html`<li><strong>${name}</strong> ${says}!${count > 1 ? html` <span class="muted">(${number(count)} times)</span>` : ''}<br><span class="muted">since !${moment(since)}.</span> ${remedy}</li>`,
+        html`<li><strong>${name}:</strong> ${says}!${count > 1 ? html` <span class="muted">(${number(count)} times)</span>` : ''}<br><span class="muted">since !${moment(since)}.</span> ${sentence(remedy)}</li>`,
     )
   return html`<h2>Alerts</h2><ul class="alerts">!${items}</ul>`
 }

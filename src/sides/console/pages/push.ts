@@ -162,7 +162,7 @@ const confirm: Act = {
     return {
       effect: html`!${tally ? html`${service} reported ${phraseCount(tally.removals, 'dead device')} in ${phraseCount(tally.sends, 'send')}. ` : ''}Dead devices are removed again; for the time below, their number has no limit. A device that was removed wrongly can be restored for 30 days.`,
       fields: html`<label>Without a limit for<select name="for_minutes"><option value="15">15 minutes</option><option value="60" selected>1 hour</option><option value="240">4 hours</option><option value="1440">1 day</option></select></label>!${reasonField(visit, this.needs)}`,
-      isEmpty: !brake?.stopped,
+      none: !brake?.stopped && `The removal of dead devices by ${service ?? 'this service'} has not stopped.`,
       back: visit.link('/push'),
     }
   },

@@ -58,7 +58,7 @@ const correct: Act = {
           : ''
       }`,
       fields: html`<input type="hidden" name="confirm" value="${count}">!${reasonField(visit, this.needs)}`,
-      isEmpty: count === 0,
+      none: count === 0 && 'No user is left whose value this corrects.',
       back: runLink(visit, visit.query),
     }
   },
