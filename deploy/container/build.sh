@@ -11,7 +11,8 @@ image=${1:?name the folder of the image}:latest
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-mmdebstrap --quiet --variant=extract --include=base-files,libc6,libstdc++6 "${DEBIAN:-trixie}" "$work/debian.tar"
+list="for deb in \"\$1\"/var/cache/apt/archives/*.deb; do dpkg-deb --show --showformat='\${Package} \${Version} \${Architecture}\\n' \"\$deb\"; done > '$work/packages'"
+mmdebstrap --quiet --variant=extract --include=base-files,libc6,libstdc++6 --extract-hook="$list" "${DEBIAN:-trixie}" "$work/debian.tar"
 mkdir "$work/debian" && tar -C "$work/debian" --exclude='./dev/*' -xf "$work/debian.tar"
 # Nothing of these is read.
 rm -rf "$work"/debian/usr/share/{doc,man,locale,lintian,bug} "$work"/debian/var/{cache,lib}/* "$work"/debian/etc/apt
@@ -26,6 +27,17 @@ install -D "$work/node/node_modules/node/bin/node" "$work/debian/usr/local/bin/n
 
 cp package.json package-lock.json "$work/app"
 (cd "$work/app" && npm ci --silent --omit=dev --no-audit --no-fund)
+
+# The bill of materials of the whole image.
+"$work/debian/usr/local/bin/node" -e "
+  const [work, distro] = process.argv.slice(1), read = (name) => fs.readFileSync(work + '/' + name, 'utf8')
+  const sbom = JSON.parse(read('app/node_modules/bellwire/sbom.cdx.json'))
+  const { version } = JSON.parse(read('node/node_modules/node/package.json'))
+  sbom.components.push({ type: 'application', name: 'node', version, purl: 'pkg:npm/node@' + version })
+  for (const [name, version, arch] of read('packages').trim().split('\\n').map((line) => line.split(' ')))
+    sbom.components.push({ type: 'library', name, version, purl: 'pkg:deb/debian/' + encodeURIComponent(name) + '@' + encodeURIComponent(version) + '?arch=' + arch + '&distro=' + distro })
+  fs.writeFileSync(work + '/app/sbom.cdx.json', JSON.stringify(sbom, undefined, 2))
+" "$work" "${DEBIAN:-trixie}"
 
 umoci init --layout "${image%:*}"
 umoci new --image "$image"

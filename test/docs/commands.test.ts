@@ -54,12 +54,13 @@ const notRun: Readonly<Record<string, string>> = {
 /** The last pages pause lanes and erase messages. */
 const inOrder = [
   'README.md',
-  ...pages.filter((page) => !/README|start|push|devices|lanes|running/.test(page)),
+  ...pages.filter((page) => !/README|start|push|devices|lanes|running|people/.test(page)),
   'docs/push.md',
   'docs/devices.md',
   'docs/start.md',
   'docs/lanes.md',
   'docs/running.md',
+  'docs/people.md',
 ]
 
 /** A transcript of a terminal becomes a command with its output as comments. */

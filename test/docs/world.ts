@@ -33,7 +33,6 @@ export async function openWorld(t: TestContext): Promise<World> {
   for (const place of [folder, join(folder, 'examples')]) {
     await writeFile(join(place, 'bellwire.yaml'), example)
     await writeFile(join(place, 'push.mjs'), pushProvider)
-    await writeFile(join(place, 'erased-since-the-backup.txt'), '1002\n')
   }
   for (const file of ['users.csv', 'activities.ndjson']) await cp(join(root, 'examples', file), join(folder, file))
   await mkdir(join(folder, 'node_modules'))
@@ -126,6 +125,10 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
       }),
     )
     await appendFile(join(shell.folder, 'examples/users.csv'), '1,1004,true,false,true,true,true\n')
+  },
+
+  async 'docs/people.md'(shell) {
+    shell.replaced.set('/backups/', `${shell.folder}/`)
   },
 
   async 'docs/running.md'(shell) {
