@@ -315,7 +315,7 @@ test('a search that finds nothing, and a command that cannot run, name the remed
       /the setting keep .*; for a user_id, add --brand; the operator was not asked: .*--other-url/,
     ],
     [['none', ...at, '--other-url', operator], {}, 1, /^bellwire: the \w+ and the \w+ have no message/],
-    [['none', ...at, '--brand', '2'], {}, 1, /or user_id of brand 2 none/],
+    [['none', ...at, '--brand', '2'], {}, 1, /or user_id \(brand 2\) none/],
     [['7', ...at, '--by', 'user'], {}, 2, /--by user needs the brand: add --brand/],
     [['7', ...at, '--limit', '0'], {}, 2, /Give a whole number from 1 to 1000/],
     [['7', ...at, '--other-url', platform], {}, 2, /two addresses are of a platform: leave one out/],
