@@ -31,6 +31,8 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
   const first = start(t, ['platform', '-c', example], env('lost'))
   const { admin } = await addressesOf(first)
   await sent(admin, 31)
+  const added = await post(`${admin}/admin/lanes/add`, { settings: { brand: 2, channel: 'push', to: 'own' } }, key)
+  assert.equal(added.status, 200, added.text)
   const out = join(folder, 'backup')
   const args = ['backup', 'platform', '--out', out, '--url', admin]
   const made = await run(t, args, { BELLWIRE_KEY: key })
@@ -60,7 +62,7 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
   assert.ok(!existsSync(join(folder, 'new')))
   const restored = await restore('new')
   assert.equal(restored.code, 0, restored.err)
-  assert.match(restored.out, /Paused: 1\/push, 1\/site\./)
+  assert.match(restored.out, /Paused: 1\/push, 1\/site, 2\/push\./)
 
   const second = start(t, ['platform', '-c', example], env('new'))
   const { admin: again } = await addressesOf(second)
@@ -76,7 +78,7 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
   const { body: audit } = await get(`${again}/admin/audit?act=restore`)
   assert.deepEqual(
     audit.entries.map(({ by, given }: { by: string; given: { paused: unknown } }) => [by, given.paused]),
-    [['bellwire restore', ['1/push', '1/site']]],
+    [['bellwire restore', ['1/push', '1/site', '2/push']]],
   )
 })
 

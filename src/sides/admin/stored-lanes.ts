@@ -67,6 +67,9 @@ export interface StoredLane {
   readonly settings: string
 }
 
+export const listStoredLanes = (database: Database): Promise<readonly StoredLane[]> =>
+  database.read(op(listLanes, [[]]))
+
 /** A lane of the store, as the configuration reads it. */
 export interface ReadLane<Options> {
   readonly name: string
@@ -114,7 +117,7 @@ export async function openStoredLanes<Options>(
   database: Database,
   reader: StoredLaneReader<Options>,
 ): Promise<{ readonly stored: StoredLanes; readonly lanes: readonly Options[]; start(): void; stop(): Promise<void> }> {
-  const list = () => database.read(op(listLanes, [[]]))
+  const list = () => listStoredLanes(database)
   const read = (rows: readonly StoredLane[]) => reader.read(rows.map(({ settings }) => settings))
   // A store that is away now is read by the loop.
   let applied = await list().catch((error: unknown) => {

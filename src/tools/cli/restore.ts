@@ -16,8 +16,9 @@ import type { Database, Migration } from '../../base/store/database.ts'
 import { type Applied, demandReadable, selectApplied } from '../../base/store/migrate.ts'
 import { openDatabase } from '../../base/store/open-database.ts'
 import { readMoment } from '../../contract/moment.ts'
-import { loadConfig } from '../../sides/config/load.ts'
-import type { Config } from '../../sides/config/table.ts'
+import { listStoredLanes } from '../../sides/admin/stored-lanes.ts'
+import { type ReadConfig, readConfig } from '../../sides/config/load.ts'
+import { withStoredLanes } from '../../sides/config/with-stored-lanes.ts'
 import { auditOps } from '../../subjects/audit/table.ts'
 import { homeOf } from '../../subjects/brands/configured-stores.ts'
 import { withConfig } from './config-option.ts'
@@ -89,18 +90,24 @@ async function restoreFiles(folder: string, options: RestoreOptions): Promise<vo
   })
   const { side, at } = manifest
   if (!isSide(side)) throw new CliError(exit.failed, `${side} is not a side`)
-  const config = await loadConfig(options.config)
-  const stores = await storesOf[side](config)
+  const read = await readConfig(options.config)
+  const stores = await storesOf[side](read.config)
   if (!stores) throw noSection(side, options.config)
   const targets = placeFiles(folder, manifest, stores)
   if (options.check)
     return print(options, { side, at, files: manifest.files.length }, () => `${side}: the backup of ${at} is in order`)
 
   const erasures = await readErasures(options.erasures, side)
-  const paused = lanesToPause(side, config, at, options)
   await copyFiles(targets)
   const databases = await openAll(targets.map((each) => ({ ...each, url: `sqlite:${partOf(each.path)}` })))
-  const people = await prepareStore(databases, at, paused, erasures).finally(() => closeAll(databases))
+  let paused: readonly string[]
+  let people: number
+  try {
+    paused = await lanesToPause(side, read, at, options, databases)
+    people = await prepareStore(databases, at, paused, erasures)
+  } finally {
+    await closeAll(databases)
+  }
   // The file of the messages is last: without it, a repetition of the command finds the place empty.
   for (const { path } of targets.toReversed()) await rename(partOf(path), path)
   for (const { path } of targets) await flush(dirname(path))
@@ -113,19 +120,20 @@ async function restoreDatabases(side: string, time: string, options: RestoreOpti
   const ms = readMoment(time)
   if (ms === undefined) throw new CliError(exit.usage, `--at ${time} is not a time such as 2026-01-31T10:00:00Z`)
   const at = new Date(ms).toISOString()
-  const config = await loadConfig(options.config)
-  const stores = await storesOf[side](config)
+  const read = await readConfig(options.config)
+  const stores = await storesOf[side](read.config)
   if (!stores) throw noSection(side, options.config)
   if (stores.some(({ url }) => url.startsWith('sqlite:')))
     throw new CliError(exit.usage, `${side}.store is a SQLite file: name the folder of its backup, without --at`)
   const erasures = await readErasures(options.erasures, side)
-  const paused = lanesToPause(side, config, at, options)
-  const further = (side === 'platform' && config.platform?.stores) || []
+  const further = (side === 'platform' && read.config.platform?.stores) || []
   const databases = await openAll(stores).catch((error: unknown) => {
     throw storeError(error, side)
   })
+  let paused: readonly string[]
   let people = 0
   try {
+    paused = await lanesToPause(side, read, at, options, databases)
     for (const [i, database] of databases.entries()) {
       const isHere = (brand: string) => homeOf(further, brand) === (further[i - 1]?.number ?? 0)
       people += await prepareStore(
@@ -217,11 +225,24 @@ async function prepareStore(
   })
 }
 
-/** The lanes whose messages nobody recognizes when they are sent again. An operator keeps its keys at least 90 days (row 29). */
-function lanesToPause(side: SideName, { platform }: Config, at: string, { resume }: RestoreOptions): readonly string[] {
+/**
+ * The lanes whose messages nobody recognizes when they are sent again, of the configuration and of the store. An operator keeps its keys at
+ * least 90 days (row 29).
+ */
+async function lanesToPause(
+  side: SideName,
+  read: ReadConfig,
+  at: string,
+  { resume }: RestoreOptions,
+  [database]: readonly Database[],
+): Promise<readonly string[]> {
+  if (side !== 'platform' || resume || !database) return []
+  const stored = await listStoredLanes(database)
+  const settings = stored.map((lane) => lane.settings)
+  const { platform } = (await withStoredLanes(read, settings)).config
   const isOld = Date.now() - Date.parse(at) > keptByDefaultMs
   const lanes = platform?.lanes.filter(({ to }) => isOld || to.is !== 'operator-api') ?? []
-  return side === 'platform' && !resume ? lanes.map(({ brand, channel }) => laneName(brand, channel)) : []
+  return lanes.map(({ brand, channel }) => laneName(brand, channel))
 }
 
 /** @param people the number of erasures whose user has data in the store */
