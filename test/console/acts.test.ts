@@ -47,7 +47,7 @@ test('a lane is paused with its reason, which names the person, and is resumed',
   assert.doesNotMatch(elsewhere.html, /evil/)
   const paused = await browser.send('/console/lanes/pause', { lane: '1/push', reason: 'the text is wrong' })
   assert.equal(paused.status, 200)
-  assert.match(paused.text, /Paused\. 0 messages held back now\./)
+  assert.match(paused.text, /Paused\. 0 messages are held back now\..*Resume Pause Change settings/)
   assert.partialDeepStrictEqual((await laneOf(platform, '1/push')).pauses, [
     { by: 'anna', reason: 'the text is wrong', scope: 'lane' },
   ])

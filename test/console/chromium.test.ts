@@ -154,6 +154,7 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   await page.fill('textarea', 'wrong text')
   await page.click('button.primary')
   await page.waitForSelector('.note.good:focus')
+  assert.doesNotMatch(page.url(), /did=|count=/, 'a shared address tells of no act')
   await page.keyboard.press('Tab')
   assert.ok(await page.evaluate("document.activeElement.closest('main')"), 'the effect of an act has the focus')
   await page.keyboard.press('?')

@@ -79,7 +79,7 @@ export function journeys({ browser, skip, newTab }: Journeys): void {
       await tab.click('nav a[data-letter=l]')
       await tab.click('//main//a[normalize-space()="1/push"]')
       await act(tab, 'Pause', 'reason', 'the text is wrong')
-      assert.match(await tab.text(), /Paused\. 0 messages held back now\.[\s\S]*anna[\s\S]*the text is wrong/)
+      assert.match(await tab.text(), /Paused\. 0 messages are held back now\.[\s\S]*anna[\s\S]*the text is wrong/)
     })
     await t.test('a held lane is tried at once', async () => {
       await tab.click('nav a[data-letter=l]')

@@ -71,6 +71,11 @@ const shots: readonly Shot[] = [
   { name: 'audit-narrow', path: '/audit', world: 'sending', width: 400, states: true },
   { name: 'settings-narrow', path: '/settings?only=written', world: 'settings', width: 400, states: true },
   { name: 'settings-dark', path: '/settings', world: 'settings', scheme: 'dark', states: true },
+  { name: 'change', path: '/lanes/change?lane=2/push', states: true },
+  { name: 'try-none', path: '/lanes/try?lane=1/push', states: true },
+  { name: 'refused', path: '/reconciliation/start?brand=1&field=blocked', clicks: ['button.primary'], states: true },
+  { name: 'overview-forced', path: '', forced: true, states: true },
+  { name: 'ended', path: '/sign-in?ended=session', states: true },
   { name: 'help', path: '/help', states: true },
   { name: 'lost', path: '/lanes', lost: true, states: true },
   // The last one: it erases the person of the others.
@@ -92,6 +97,8 @@ interface Shot {
   readonly direction?: 'rtl'
   /** What to click on the page of the path, one after the other. */
   readonly clicks?: readonly string[]
+  /** The system chooses the colours. */
+  readonly forced?: true
   /** The side cannot be reached any more. */
   readonly lost?: true
   /** A further state of a page: drawn only to be looked at, with PICTURES=FOLDER. */
@@ -208,17 +215,18 @@ function recordMinutes(t: TestContext): () => Promise<void> {
 async function draw(
   browser: Browser,
   url: string,
-  { name, path, scheme, direction, width = 1_200, clicks = [], lost }: Shot,
+  { name, path, scheme, direction, width = 1_200, clicks = [], lost, forced }: Shot,
 ): Promise<void> {
   const context = await browser.newContext({
     viewport: { width, height: 860 },
     colorScheme: scheme ?? 'light',
+    ...(forced && { forcedColors: 'active' }),
     locale: 'en-GB',
     timezoneId: 'UTC',
   })
   const page = await context.newPage()
   await page.goto(`${url}/console`)
-  if (path !== '/sign-in') {
+  if (!path.startsWith('/sign-in')) {
     await page.fill('#key', adminKey.key)
     await page.keyboard.press('Enter')
     await page.waitForSelector('nav')

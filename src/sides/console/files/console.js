@@ -42,6 +42,13 @@ document.addEventListener('change', (event) => {
   for (const box of event.target.form.querySelectorAll('input[type=checkbox][name=seq]')) box.checked = event.target.checked
 })
 
+// The effect of an act is told once: a saved or shared address does not contain it.
+const address = new URL(location)
+if (address.searchParams.has('did')) {
+  for (const name of ['did', 'count']) address.searchParams.delete(name)
+  history.replaceState(null, '', address)
+}
+
 // On a narrow screen, the navigation scrolls.
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
@@ -121,7 +128,7 @@ function optionsOf(box, names) {
     height: 150,
     legend: { live: true },
     cursor: { points: { size: 6 } },
-    axes: [{ ...axis, size: 28, space: 60, values: (_plot, splits) => splits.map(clockOf) }, { ...axis, size: 46, space: 34 }],
+    axes: [{ ...axis, size: 28, space: 60, incrs: [60, 300, 600, 1800, 3600, 10800, 21600], values: (_plot, splits) => splits.map(clockOf) }, { ...axis, size: 46, space: 34 }],
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(1, most * 1.1)] } },
     series: [
       { label: 'until', value: shown((seconds) => clockOf(seconds)) },

@@ -35,7 +35,7 @@ const pause: Act = {
     const held = paused?.pauses.find(({ activity, action }) => activity === fields.activity && action === fields.action)
     return { to: laneLink(visit, lane), count: held?.held_back ?? 0 }
   },
-  done: (count) => `Paused. ${messages(count)} held back now.`,
+  done: (count) => `Paused. ${messages(count)} ${count === 1 ? 'is' : 'are'} held back now.`,
 }
 
 const resume: Act = {

@@ -46,12 +46,14 @@ export async function readLane(visit: Visit): Promise<Lane> {
   )
 }
 
-function actsOf(visit: Visit, { name, state, waiting, settings }: Lane): Html {
+function actsOf(visit: Visit, { name, state, waiting, settings, pauses }: Lane): Html {
   const act = (needs: AnyRouteName, path: string, says: string) =>
     [needs, visit.link(path, { lane: name }), says] as const
+  const isPaused = pauses.some(({ scope, ...part }) => scope === 'lane' && !part.activity && !part.action)
   const isChanged = Object.values(settings).some(({ override }) => override)
   return offers(visit, [
     ...(state === 'held' ? [act('POST /admin/lanes/resume', '/lanes/try', 'Try now')] : []),
+    ...(isPaused ? [act('POST /admin/lanes/resume', '/lanes/resume', 'Resume')] : []),
     act('POST /admin/lanes/pause', '/lanes/pause', 'Pause'),
     act('POST /admin/lanes/settings', '/lanes/change', 'Change settings'),
     ...(isChanged ? [act('POST /admin/lanes/settings/reset', '/lanes/reset', 'Reset settings')] : []),
