@@ -1,10 +1,11 @@
 // The HTTP server of both sides: handlers receive bodies as bytes, and every error response is `{error}`.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
+import { createServer } from '../runtime/node-http.ts'
 import { originOf } from '../runtime/origin-of.ts'
 import { sleep } from '../runtime/sleep.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'

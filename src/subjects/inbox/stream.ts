@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http'
+import { ServerResponse } from '../../base/runtime/node-http.ts'
 
 export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'revoked' | 'stopping'
 

@@ -1,8 +1,9 @@
 // The control API of the stand-ins: tests and experiments in any language can add devices, inject faults and read the results.
 
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
+import { createServer } from '../../base/runtime/node-http.ts'
 import { type DeviceRequest, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readDeviceRequest, readFault } from './control-input.ts'
 import type { Fault } from './faults.ts'

@@ -6,6 +6,7 @@ import { registerHooks } from 'node:module'
 
 const root = new URL('../../../', import.meta.url).href
 const folder = new URL(import.meta.url).searchParams.get('bundles') as string
+const http = new URL('http.ts', import.meta.url).href
 const bundles = new Set(readdirSync(new URL(folder)))
 
 registerHooks({
@@ -15,6 +16,7 @@ registerHooks({
     if (!parentURL?.startsWith(root) || parentURL.startsWith(`${root}node_modules/`)) return next(specifier, context)
     if (specifier.startsWith('.') && specifier.endsWith('.ts'))
       return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true }
+    if (specifier === 'node:http') return { url: http, format: 'module-typescript', shortCircuit: true }
     const bundle = `${specifier.replace('/', '+')}.mjs`
     return bundles.has(bundle)
       ? { url: folder + bundle, format: 'module', shortCircuit: true }

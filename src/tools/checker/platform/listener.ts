@@ -1,6 +1,7 @@
 // The HTTP server that plays an operator: it reads each request completely, and replies as it is told.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from '../../../base/runtime/node-http.ts'
 import { originOf } from '../../../base/runtime/origin-of.ts'
 import type { KeyUse } from '../exchange.ts'
 import { pause } from '../http-client.ts'
