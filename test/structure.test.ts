@@ -361,12 +361,13 @@ test('each statement that changes rows has its place in the order of a commit, a
   const changing = new Set<string>()
   const all = new Set<string>()
   for (const file of globSync('**/*.ts', { cwd: src })) {
-    const text = readFileSync(join(src, file), 'utf8')
-    for (const [definition, name] of text.matchAll(
-      /\b(?:statement|insertNew)(?:<[^(]*>)?\(\{\s*name: '(\w+)'[\s\S]*?\n *\}\)/g,
+    const text = readFileSync(join(src, file), 'utf8').replaceAll(/^ \*.*$/gm, '')
+    for (const [definition, long, short] of text.matchAll(
+      /\b(?:statement|insertNew)(?:<[^(]*>)?\((?:\{\s*name: '(\w+)'[\s\S]*?\n *\}\)|'(\w+)'[^`]*`[^`]*`)/g,
     )) {
-      all.add(name as string)
-      if (/insertNew|\binsert into\b|\bupdate \w+ set\b|\bdelete from\b/.test(definition)) changing.add(name as string)
+      const name = (long ?? short) as string
+      all.add(name)
+      if (/insertNew|\binsert into\b|\bupdate \w+ set\b|\bdelete from\b/.test(definition)) changing.add(name)
     }
     for (const [, table] of text.matchAll(/\bforgetOld\(\{\s*table: '(\w+)'/g)) changing.add(`forget_${table}`)
     for (const [, name] of text.matchAll(/\b(?:deleteRange|settleRanges)\('(\w+)'/g)) changing.add(name as string)

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { clock } from '../../src/base/runtime/clock.ts'
 import type { Database } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { createChainCheck, lineOf } from '../../src/subjects/audit/chain.ts'
 import { auditMigrations, auditOps, forgetAudit, listAudit, readAudit } from '../../src/subjects/audit/table.ts'
 import { insertNote, notes } from '../suites/notes.ts'
@@ -114,11 +114,8 @@ onSqlite('an entry that was changed, removed or inserted is found', async (t, st
   assert.deepEqual(serials(await linesOf(database)), [5], 'the last one was changed')
 })
 
-const rewrite = statement({
-  name: 'rewrite_audit',
-  columns: { serial: 'bigint', by: 'text' },
-  text: (rows) => `update audit set by = r.by from ${rows} r where audit.serial = r.serial`,
-})
+const rewrite = statement('rewrite_audit', { serial: 'bigint', by: 'text' })`
+  update audit set by = r.by from ${rows} r where audit.serial = r.serial`
 
 onEachEngine('after retention the remaining chain is verified, and a further removal is found', async (t, store) => {
   const database = await open(t, store)

@@ -16,11 +16,7 @@ const office = 'the-key-of-the-office-1'
 const kills = 3
 const callers = 4
 
-const linkedUsers = statement<{ user_id: string }>({
-  name: 'select_linked_users',
-  columns: {},
-  text: () => 'select user_id from devices',
-})
+const linkedUsers = statement<{ user_id: string }>('select_linked_users', {})`select user_id from devices`
 
 test('a side that is killed during administrative acts has an entry for each act, and an act for each entry', async (t) => {
   const folder = await temporary(t)

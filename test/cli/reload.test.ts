@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test from 'node:test'
 import { openDatabase } from '../../src/base/store/open-database.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { element, get, post } from '../support/sides.ts'
@@ -184,18 +184,11 @@ ${more}`,
   assert.equal((await platform.ended).code, 0)
 })
 
-const insertNames = statement({
-  name: 'test_insert_key',
-  columns: { name: 'text' },
-  text: (rows) => `
-    insert into access_keys (name, digest, scopes, added_by, added_at)
-    select r.name, '${'0'.repeat(64)}', '[]', 'another process', 0 from ${rows} r`,
-})
-const deleteNames = statement({
-  name: 'test_delete_key',
-  columns: { name: 'text' },
-  text: (rows) => `delete from access_keys where name in (select r.name from ${rows} r)`,
-})
+const insertNames = statement('test_insert_key', { name: 'text' })`
+  insert into access_keys (name, digest, scopes, added_by, added_at)
+  select r.name, '${'0'.repeat(64)}', '[]', 'another process', 0 from ${rows} r`
+const deleteNames = statement('test_delete_key', { name: 'text' })`
+  delete from access_keys where name in (select r.name from ${rows} r)`
 const skip = await withoutPostgres()
 
 test('if the new side cannot start, the old one starts again, and requests that arrived meanwhile are answered', {

@@ -18,24 +18,12 @@ import { onEachEngine } from '../support/engines.ts'
 import { pathTo } from '../support/send-path.ts'
 import { witness } from '../support/sides.ts'
 
-const countRequests = statement<{ n: number }>({
-  name: 'count_requests',
-  columns: {},
-  text: () => 'select count(*) as n from requests',
-})
-const selectTexts = statement<{ text: string }>({
-  name: 'select_texts',
-  columns: {},
-  text: () => 'select text from requests order by id',
-})
-const countRows = statement<{ brand: string; name: string; n: number }>({
-  name: 'count_rows',
-  columns: {},
-  text: () => `
-    select brand, state as name, count(*) as n from messages group by 1, 2
-    union all select brand, 'repeated', sum(attempt - 1) from messages group by 1 having sum(attempt - 1) > 0
-    union all select brand, 'uncertain', sum(uncertain) from messages group by 1 having sum(uncertain) > 0 order by 1, 2`,
-})
+const countRequests = statement<{ n: number }>('count_requests', {})`select count(*) as n from requests`
+const selectTexts = statement<{ text: string }>('select_texts', {})`select text from requests order by id`
+const countRows = statement<{ brand: string; name: string; n: number }>('count_rows', {})`
+  select brand, state as name, count(*) as n from messages group by 1, 2
+  union all select brand, 'repeated', sum(attempt - 1) from messages group by 1 having sum(attempt - 1) > 0
+  union all select brand, 'uncertain', sum(uncertain) from messages group by 1 having sum(uncertain) > 0 order by 1, 2`
 
 async function open(t: TestContext, store: string, answer?: (message: Message) => Result | Promise<Result>) {
   const database = await openDatabase(store, { migrations: operatorMigrations })

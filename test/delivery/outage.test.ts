@@ -22,11 +22,8 @@ import { type Answer, element, keys, post, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const tables = ['messages', 'requests', 'refusals', 'device_sends']
-const countRows = statement<Record<string, number>>({
-  name: 'count_rows',
-  columns: {},
-  text: () => `select ${tables.map((table) => `(select count(*) from ${table}) as ${table}`).join(', ')}`,
-})
+const countRows = statement<Record<string, number>>('count_rows', {})`
+  select ${tables.map((table) => `(select count(*) from ${table}) as ${table}`).join(', ')}`
 
 /** Serves the send endpoints with one provider. */
 async function serveProvider(t: TestContext, store: string, provider: Provider | Delivery) {

@@ -121,11 +121,7 @@ onEachEngine('equal bases are stored once, by two processes too', async (t, stor
   const databases = [await open(t, store), ...(store.startsWith('sqlite') ? [] : [await open(t, store)])]
   for (const database of [...databases, ...databases])
     await pathTo(database, witness(), checkBy(players)).send([messageTo('nobody'), messageTo('blocked')], deadline())
-  const select = statement<{ n: number }>({
-    name: 'count_bases',
-    columns: {},
-    text: () => 'select count(*) as n from permissions',
-  })
+  const select = statement<{ n: number }>('count_bases', {})`select count(*) as n from permissions`
   assert.deepEqual(await databases[0]?.read(op(select, [[]])), [{ n: 2 }])
 })
 

@@ -223,12 +223,7 @@ async function sendThree(
     send: (withinMs = 20_000) => path.send(messages, { deadline: Date.now() + withinMs }),
     idle: () => path.idle(),
     states: async () => {
-      const rows = await database.read(
-        op(
-          selectMessages,
-          messages.map(({ brand, key }) => [brand, key]),
-        ),
-      )
+      const rows = await database.read(op(selectMessages, messages, ({ brand, key }) => [brand, key]))
       return messages.map(({ key }) => rows.find((row) => row.key === key)?.state)
     },
   }

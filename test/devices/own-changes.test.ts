@@ -11,11 +11,8 @@ import { createRegistry, deviceMigrations } from '../../src/subjects/devices/reg
 import { deviceOf } from '../suites/devices.ts'
 import { onEachEngine } from '../support/engines.ts'
 
-const countUnlinks = statement<{ unlinks: number }>({
-  name: 'count_unlinks',
-  columns: {},
-  text: () => 'select count(*) as unlinks from device_unlinks u',
-})
+const countUnlinks = statement<{ unlinks: number }>('count_unlinks', {})`
+  select count(*) as unlinks from device_unlinks u`
 
 async function open(t: TestContext, store: string) {
   const database = await openDatabase(store, { migrations: deviceMigrations })

@@ -24,11 +24,7 @@ const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 const addKey = (url: string, body: object, key = office.key) => post(`${url}/admin/keys`, body, key)
 const revokeKey = (url: string, name: string, key = office.key) => post(`${url}/admin/keys/revoke`, { name }, key)
 
-const selectAll = statement<{ digest: string }>({
-  name: 'select_access_keys',
-  columns: {},
-  text: () => 'select k.* from access_keys k',
-})
+const selectAll = statement<{ digest: string }>('select_access_keys', {})`select k.* from access_keys k`
 
 onEachEngine('a key that is added by a call is accepted and revoked in all processes', async (t, store) => {
   const options = { store, keys: [office], lanes }

@@ -29,11 +29,8 @@ async function openStream({ signal }: TestContext, url: string, token: string): 
   return answer
 }
 
-const selectRevoked = statement<{ digest: string; secret: string }>({
-  name: 'select_revoked',
-  columns: {},
-  text: () => 'select t.digest, s.secret from revoked_tokens t join person_secrets s on s.brand = t.brand',
-})
+const selectRevoked = statement<{ digest: string; secret: string }>('select_revoked', {})`
+  select t.digest, s.secret from revoked_tokens t join person_secrets s on s.brand = t.brand`
 
 onEachEngine(
   'a revocation ends all tokens of one user at once, in all processes and after a restart',

@@ -3,23 +3,17 @@
 import assert from 'node:assert/strict'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { on } from '../../src/base/runtime/events.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { delivered, fatal, items, queueChecks, seqsOf, waitUntilSettled } from '../suites/queue.ts'
 import { hourMs, passTime, setClock } from '../support/set-clock.ts'
 import { event, until } from '../support/wait.ts'
 
 const check = queueChecks({ engine: 'sqlite', skip: false, createDatabase: async () => 'sqlite::memory:' })
 
-const selectDueAt = statement<{ due_at: number }>({
-  name: 'due_times',
-  columns: {},
-  text: () => 'select w.due_at from waiting w order by w.seq',
-})
-const postpone = statement({
-  name: 'postpone_item',
-  columns: { seq: 'bigint', due_at: 'bigint', attempt: 'bigint' },
-  text: (rows) => `update waiting set due_at = r.due_at, attempt = r.attempt from ${rows} r where waiting.seq = r.seq`,
-})
+const selectDueAt = statement<{ due_at: number }>('due_times', {})`
+  select w.due_at from waiting w order by w.seq`
+const postpone = statement('postpone_item', { seq: 'bigint', due_at: 'bigint', attempt: 'bigint' })`
+  update waiting set due_at = r.due_at, attempt = r.attempt from ${rows} r where waiting.seq = r.seq`
 
 for (const hours of [-3, 3]) {
   check(

@@ -341,7 +341,7 @@ onEachEngine('every filter restricts the list, and compares texts literally', as
   )
 })
 
-const analyze = statement({ name: 'analyze', columns: {}, text: () => 'analyze' })
+const analyze = statement('analyze', {})`analyze`
 
 onEachEngine('a filter that matches few items reads a bounded part of the table in each call', async (t, store) => {
   const filled = await openDatabase(store, { migrations: queueMigrations })
@@ -517,11 +517,8 @@ onEachEngine('a long replay works in steps, and keeps its rate over the steps', 
     after = step.next
   }
   assert.deepEqual(counts, [20_000, 1_000])
-  const due = statement<{ seq: number; due_at: number }>({
-    name: 'read_due_times',
-    columns: {},
-    text: () => 'select w.seq, w.due_at from waiting w order by w.seq',
-  })
+  const due = statement<{ seq: number; due_at: number }>('read_due_times', {})`
+    select w.seq, w.due_at from waiting w order by w.seq`
   const rows = await database.read(op(due, [[]]))
   assert.equal(rows.length, 21_000)
   const start = rows[0]?.due_at as number
@@ -538,13 +535,9 @@ onEachEngine('of two decisions at the same time, only one applies to each item',
     createQueue(second).decideFailed({}, 'dismiss', { by: 'bert' }),
   ])
   assert.equal(replayed.count + dismissed.count, 5_000)
-  const decided = statement<{ state: number; decided_by: string; n: number }>({
-    name: 'read_decisions',
-    columns: {},
-    text: () => `
-      select f.state, f.decided_by, count(*) as n from failed f left join waiting w on w.lane = f.lane and w.seq = f.seq
-      where (f.state = 2) = (w.seq is not null) group by f.state, f.decided_by order by f.state`,
-  })
+  const decided = statement<{ state: number; decided_by: string; n: number }>('read_decisions', {})`
+    select f.state, f.decided_by, count(*) as n from failed f left join waiting w on w.lane = f.lane and w.seq = f.seq
+    where (f.state = 2) = (w.seq is not null) group by f.state, f.decided_by order by f.state`
   assert.deepEqual(
     (await database.read(op(decided, [[]]))).map(({ state, decided_by, n }) => [state, decided_by, n]),
     [
@@ -565,13 +558,9 @@ onEachEngine(
     const reopened =
       database.engine === 'sqlite' ? await openDatabase(store, { migrations: queueMigrations }) : database
     if (reopened !== database) t.after(() => reopened.close())
-    const split = statement<{ state: number; waits: number; n: number }>({
-      name: 'read_split',
-      columns: {},
-      text: () => `
+    const split = statement<{ state: number; waits: number; n: number }>('read_split', {})`
       select f.state, count(w.seq) as waits, count(*) as n from failed f
-      left join waiting w on w.lane = f.lane and w.seq = f.seq group by f.state order by f.state`,
-    })
+      left join waiting w on w.lane = f.lane and w.seq = f.seq group by f.state order by f.state`
     const [pending, replayed] = await reopened.read(op(split, [[]]))
     assert.deepEqual([pending?.state, pending?.waits, replayed?.state, replayed?.waits], [0, 0, 2, replayed?.n])
     assert.equal((pending?.n ?? 0) + (replayed?.n ?? 0), 6_000)

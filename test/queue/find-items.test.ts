@@ -8,25 +8,18 @@ import { settleOps } from '../../src/base/queue/lane/settle-ops.ts'
 import type { HandledOutcome, Item, NewItem } from '../../src/base/queue/queue.ts'
 import { settledState } from '../../src/base/queue/tables.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { until } from '../support/wait.ts'
 import { bufferedItem } from './buffered-items.ts'
 
-const countIdentifiers = statement<{ n: number }>({
-  name: 'count_identifiers',
-  columns: {},
-  text: () => 'select count(*) as n from identifiers',
-})
-const countRows = statement<{ lane: string; category: string; items: number }>({
-  name: 'count_rows',
-  columns: {},
-  text: () => `
-    select lane, 'waiting' as category, count(*) as items from waiting group by 1
-    union all select lane, 'successful', sum(last - first + 1) from settled where state = 1 group by 1
-    union all select lane, 'failed', sum(last - first + 1) from settled where state = 2 group by 1 order by 1, 2`,
-})
+const countIdentifiers = statement<{ n: number }>('count_identifiers', {})`
+  select count(*) as n from identifiers`
+const countRows = statement<{ lane: string; category: string; items: number }>('count_rows', {})`
+  select lane, 'waiting' as category, count(*) as items from waiting group by 1
+  union all select lane, 'successful', sum(last - first + 1) from settled where state = 1 group by 1
+  union all select lane, 'failed', sum(last - first + 1) from settled where state = 2 group by 1 order by 1, 2`
 
 const message = (id: string | number, userId = '1001', channel: 'push' | 'site' = 'push'): NewItem => ({
   key: messageKey(channel, { id: String(id), userId, activityId: '7', actionId: null, triggerHash: 'a"b' }),
@@ -206,14 +199,12 @@ onEachEngine('the messages of a user are found, newest first, page by page, of t
 onEachEngine('a user is found in every chunk of the index', async (t, store) => {
   const { queue, database } = await open(t, store)
   const skipping = (count: number) =>
-    statement({
-      name: 'skip_numbers',
-      columns: {},
-      text: () =>
+    statement('skip_numbers', {})`
+      ${
         database.engine === 'sqlite'
           ? `update sqlite_sequence set seq = seq + ${count} where name = 'items'`
-          : `select setval(pg_get_serial_sequence('items', 'seq'), nextval(pg_get_serial_sequence('items', 'seq')) + ${count})`,
-    })
+          : `select setval(pg_get_serial_sequence('items', 'seq'), nextval(pg_get_serial_sequence('items', 'seq')) + ${count})`
+      }`
   const [next, far] = [skipping(10_000), skipping(700_000)]
   // Consecutive chunks, more than one step finds, and a gap.
   const chunks = 36
@@ -300,17 +291,10 @@ onEachEngine('waiting and settled items are counted exactly, even after replays 
 
 onEachEngine('the state of a lane has the age of its oldest item, new or postponed', async (t, store) => {
   const { queue, database } = await open(t, store)
-  const age = statement({
-    name: 'age_items',
-    columns: { key: 'text', by: 'bigint' },
-    text: (rows) => `update items set enqueued_at = enqueued_at - r.by from ${rows} r where items.key = r.key`,
-  })
-  const postpone = statement({
-    name: 'postpone_one',
-    columns: { key: 'text', at: 'bigint' },
-    text: (rows) => `
-      update waiting set due_at = r.at from ${rows} r join items i on i.key = r.key where waiting.seq = i.seq`,
-  })
+  const age = statement('age_items', { key: 'text', by: 'bigint' })`
+    update items set enqueued_at = enqueued_at - r.by from ${rows} r where items.key = r.key`
+  const postpone = statement('postpone_one', { key: 'text', at: 'bigint' })`
+    update waiting set due_at = r.at from ${rows} r join items i on i.key = r.key where waiting.seq = i.seq`
   const [oldest, newest] = [message(1), message(2)]
   await queue.enqueue('1/push', [oldest, newest])
   await database.commit([op(age, [[oldest.key, 50_000]]), op(postpone, [[oldest.key, Date.now() + 60_000]])])

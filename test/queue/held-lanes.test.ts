@@ -20,11 +20,8 @@ import { event, until } from '../support/wait.ts'
 
 const check = queueChecks({ engine: 'sqlite', skip: false, createDatabase: async () => 'sqlite::memory:' })
 
-const selectHolds = statement<{ reason: string }>({
-  name: 'stored_holds',
-  columns: {},
-  text: () => "select c.reason from controls c where c.kind = 'hold'",
-})
+const selectHolds = statement<{ reason: string }>('stored_holds', {})`
+  select c.reason from controls c where c.kind = 'hold'`
 const storedHolds = ({ database }: QueueTest) => database.read(op(selectHolds, [[]]))
 const untilStored = (test: QueueTest) =>
   until(async () => (await storedHolds(test)).length, { awaited: 'the pause is stored' })

@@ -212,5 +212,5 @@ onEachEngine('after erasure, the statuses of a user are returned without meta', 
 })
 
 function run(database: Database, text: string): Promise<unknown> {
-  return database.commit([op(statement({ name: text, columns: {}, text: () => text }), [[]])])
+  return database.commit([op(statement(text, {})`${text}`, [[]])])
 }

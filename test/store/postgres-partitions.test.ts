@@ -7,7 +7,7 @@ import type { Database, Migration } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
 import { createPartitions } from '../../src/base/store/postgres-partitions.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'
@@ -24,11 +24,8 @@ const migrations: readonly Migration[] = [
     partitioned: [{ table: 'notes', bound: String }],
   },
 ]
-const addNotes = statement({
-  name: 'add_notes',
-  columns: { at: 'bigint', text: 'text' },
-  text: (rows) => `insert into notes (at, text) select r.at, r.text from ${rows} r where true on conflict do nothing`,
-})
+const addNotes = statement('add_notes', { at: 'bigint', text: 'text' })`
+  insert into notes (at, text) select r.at, r.text from ${rows} r where true on conflict do nothing`
 
 function check(
   title: string,

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Database } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import type { PostgresOptions } from '../../src/base/store/postgres.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { databaseSuite, range, user, users } from '../suites/database.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
@@ -56,12 +56,8 @@ check('the writer connection commits without waiting for the disk', async (open)
 
 check('a statement that failed can be prepared again', async (open) => {
   const database = await open()
-  const divide = statement<{ n: number }>({
-    name: 'divide',
-    columns: { n: 'bigint' },
-    route: 'n',
-    text: (rows) => `select r.n, 1 / r.n as result from ${rows} r`,
-  })
+  const divide = statement<{ n: number }>('divide', { n: 'bigint' }, { route: 'n' })`
+    select r.n, 1 / r.n as result from ${rows} r`
   // The statement fails when it is first prepared, when it is already prepared, and after other statements.
   for (let i = 0; i < 3; i++) {
     await assert.rejects(database.commit([op(divide, [[0]])]), /divide: division by zero/)
@@ -325,49 +321,21 @@ interface Backend {
 const writerOf = async (database: Database): Promise<Backend> =>
   (await database.commit([op(backend, [[]])]))[0][0] as Backend
 
-const backend = statement<Backend>({
-  name: 'backend',
-  columns: {},
-  text: () => 'select pg_backend_pid() as pid',
-})
-const sleep = statement({ name: 'sleep', columns: {}, text: () => 'select pg_sleep(30)' })
-const unlockAll = statement({
-  name: 'unlock_all',
-  columns: {},
-  text: () => 'select pg_advisory_unlock_all()',
-})
-const logPosition = statement<{ lsn: string }>({
-  name: 'log_position',
-  columns: {},
-  text: () => 'select pg_current_wal_insert_lsn()::text as lsn',
-})
+const backend = statement<Backend>('backend', {})`select pg_backend_pid() as pid`
+const sleep = statement('sleep', {})`select pg_sleep(30)`
+const unlockAll = statement('unlock_all', {})`select pg_advisory_unlock_all()`
+const logPosition = statement<{ lsn: string }>('log_position', {})`
+  select pg_current_wal_insert_lsn()::text as lsn`
 
-const idleTimeout = statement<{ setting: string }>({
-  name: 'idle_timeout',
-  columns: {},
-  text: () => `select current_setting('idle_session_timeout') as setting`,
-})
-const synchronousCommit = statement<{ setting: string }>({
-  name: 'synchronous_commit',
-  columns: {},
-  text: () => `select current_setting('synchronous_commit') as setting`,
-})
-const transactionOf1 = statement<{ id: string }>({
-  name: 'xact1',
-  columns: {},
-  text: () => 'select pg_current_xact_id()::text as id',
-})
-const transactionOf2 = statement<{ id: string }>({
-  name: 'xact2',
-  columns: {},
-  text: () => 'select pg_current_xact_id()::text as id',
-})
+const idleTimeout = statement<{ setting: string }>('idle_timeout', {})`
+  select current_setting('idle_session_timeout') as setting`
+const synchronousCommit = statement<{ setting: string }>('synchronous_commit', {})`
+  select current_setting('synchronous_commit') as setting`
+const transactionOf1 = statement<{ id: string }>('xact1', {})`select pg_current_xact_id()::text as id`
+const transactionOf2 = statement<{ id: string }>('xact2', {})`select pg_current_xact_id()::text as id`
 
-const insertTimeout = statement<{ value: string }>({
-  name: 'insert_timeout',
-  columns: {},
-  text: () => `insert into timeouts select current_setting('idle_session_timeout') returning value`,
-})
+const insertTimeout = statement<{ value: string }>('insert_timeout', {})`
+  insert into timeouts select current_setting('idle_session_timeout') returning value`
 
 check(
   'the lease is the idle_session_timeout of the session, also if ALTER ROLE sets another one',

@@ -1,7 +1,7 @@
 // The tables of the database tests.
 
 import type { Migration, Value } from '../../src/base/store/database.ts'
-import { statement } from '../../src/base/store/statement.ts'
+import { rows, statement } from '../../src/base/store/statement.ts'
 
 export type User = readonly [brand: string, id: string, born: Value, seen: Value, note: Value]
 
@@ -25,14 +25,9 @@ export const addUsers = statement<{ id: string }>({
 })
 
 /** The same, but returns only whether all users were added. */
-export const addAll = statement<{ complete: number }>({
-  name: 'add_all',
-  columns: addUsers.columns,
-  complete: true,
-  text: (rows) => `
-    insert into users (brand, id, born, seen, note) select r.brand, r.id, r.born, r.seen, r.note from ${rows} r where true
-    on conflict (brand, id) do nothing`,
-})
+export const addAll = statement<{ complete: number }>('add_all', addUsers.columns, { complete: true })`
+  insert into users (brand, id, born, seen, note) select r.brand, r.id, r.born, r.seen, r.note from ${rows} r where true
+  on conflict (brand, id) do nothing`
 
 const bornLast = `
   on conflict (brand, id) do update set born = excluded.born, note = excluded.note where excluded.born > users.born`
@@ -65,9 +60,5 @@ export const usersOf = statement<{ brand: string; id: string; born: Value; isBor
 })
 
 /** It reads another number of users for each caller. */
-export const someUsers = statement<{ id: string }>({
-  name: 'some_users',
-  columns: { brand: 'text', most: 'bigint' },
-  text: (rows) => `
-    select u.id from ${rows} r join users u on u.brand = r.brand order by u.id limit (select max(m.most) from ${rows} m)`,
-})
+export const someUsers = statement<{ id: string }>('some_users', { brand: 'text', most: 'bigint' })`
+  select u.id from ${rows} r join users u on u.brand = r.brand order by u.id limit (select max(m.most) from ${rows} m)`

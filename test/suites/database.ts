@@ -6,7 +6,7 @@ import { on } from '../../src/base/runtime/events.ts'
 import type { Database, Migration } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import type { Texts } from '../../src/base/store/scratch.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { forkDatabase } from '../store/database-process.ts'
 import { addAll, addUsers, allUsers, keepLast, migrations, someUsers, type User, usersOf } from '../store/users.ts'
@@ -50,13 +50,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     await database.commit([
       op(addUsers, [user('1', 'a', { born: 2 ** 53 - 1, note }), user('1', 'b', { born: null }), user('2', 'c')]),
     ])
-    const read = (...brands: string[]) =>
-      database.readMerged(
-        op(
-          usersOf,
-          brands.map((brand) => [brand]),
-        ),
-      )
+    const read = (...brands: string[]) => database.readMerged(op(usersOf, brands, (brand) => [brand]))
     const idsOf = async (rows: Promise<readonly { id: string }[]>) => (await rows).map(({ id }) => id)
     const [one, two, both, none, some, all] = await Promise.all([
       read('1'),
@@ -267,37 +261,15 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
     async (database) => {
       const sizes: number[] = []
       const off = on('store.commit', ({ rows }) => sizes.push(rows))
-      const [added] = await database.commit([
-        op(
-          addUsers,
-          range(10_000).map((i) => user('1', `u${i}`)),
-        ),
-      ])
+      const [added] = await database.commit([op(addUsers, range(10_000), (i) => user('1', `u${i}`))])
       assert.equal(added.length, 10_000)
       const answers = await Promise.all(
-        range(12).map((c) =>
-          database.commit([
-            op(
-              addUsers,
-              range(1_000).map((i) => user('2', `${c}/${i}`)),
-            ),
-          ]),
-        ),
+        range(12).map((c) => database.commit([op(addUsers, range(1_000), (i) => user('2', `${c}/${i}`))])),
       )
       off()
       assert.ok(answers.every(([rows]) => rows.length === 1_000))
       assert.deepEqual(sizes, [10_000, 5_000, 5_000, 2_000])
-      assert.equal(
-        (
-          await database.read(
-            op(
-              findUsers,
-              range(10_000).map((i) => ['1', `u${i}`]),
-            ),
-          )
-        ).length,
-        10_000,
-      )
+      assert.equal((await database.read(op(findUsers, range(10_000), (i) => ['1', `u${i}`]))).length, 10_000)
     },
   )
 
@@ -320,12 +292,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
   })
 
   check('a statement that returns rows and has no route runs separately for each operation', async (database) => {
-    await database.commit([
-      op(
-        addUsers,
-        range(6).map((i) => user('1', `u${i}`)),
-      ),
-    ])
+    await database.commit([op(addUsers, range(6), (i) => user('1', `u${i}`))])
     const [[first], [second]] = await Promise.all([
       database.commit([op(deleteSome, [[4]])]),
       database.commit([op(deleteSome, [[4]])]),
@@ -357,12 +324,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
 
   check('key columns sort by bytes, and serial numbers increase', async (database) => {
     const ids = ['b', 'a', 'B', 'A', 'é', '10', '9', '_', 'z', '😀']
-    await database.commit([
-      op(
-        addEntries,
-        ids.map((id) => [id]),
-      ),
-    ])
+    await database.commit([op(addEntries, ids, (id) => [id])])
     const found = await database.read(op(allEntries, [[]]))
     assert.deepEqual(
       found.map(({ id }) => id),
@@ -565,50 +527,25 @@ const renameUsers = statement<{ id: string; note: string }>({
     update users set note = r.note from ${rows} r where users.brand = r.brand and users.id = r.id returning users.id, users.note`,
 })
 
-const findUsers = statement<{ id: string }>({
-  name: 'find_users',
-  columns: { brand: 'text', id: 'text' },
-  text: (rows) => `select u.id from ${rows} r join users u on u.brand = r.brand and u.id = r.id`,
-})
+const findUsers = statement<{ id: string }>('find_users', { brand: 'text', id: 'text' })`
+  select u.id from ${rows} r join users u on u.brand = r.brand and u.id = r.id`
 
-const numberUsers = statement({
-  name: 'number_users',
-  columns: { brand: 'text', id: 'text' },
-  text: (rows) => `
-    insert into users (brand, id, born, seen)
-    select r.brand, r.id, row_number() over (partition by r.brand order by r.id), (select count(*) from ${rows} c) from ${rows} r`,
-})
+const numberUsers = statement('number_users', { brand: 'text', id: 'text' })`
+  insert into users (brand, id, born, seen)
+  select r.brand, r.id, row_number() over (partition by r.brand order by r.id), (select count(*) from ${rows} c) from ${rows} r`
 
-const deleteSome = statement<{ id: string }>({
-  name: 'delete_some',
-  columns: { most: 'bigint' },
-  text: (rows) => `
-    delete from users where (brand, id) in (select u.brand, u.id from users u order by u.id limit (select r.most from ${rows} r)) returning id`,
-})
+const deleteSome = statement<{ id: string }>('delete_some', { most: 'bigint' })`
+  delete from users where (brand, id) in (select u.brand, u.id from users u order by u.id limit (select r.most from ${rows} r)) returning id`
 
-const countView = statement({
-  name: 'count_view',
-  columns: {},
-  text: () => 'update users set seen = seen + 1',
-})
+const countView = statement('count_view', {})`update users set seen = seen + 1`
 
-const kinds = statement<{ total: number }>({
-  name: 'kinds',
-  columns: { brand: 'text', n: 'bigint' },
-  text: (rows) => `
-    select r.brand = '1' as yes, r.brand = '2' as no, count(*) as many, sum(r.n) as total,
-      cast(r.n as text) as digits, null as empty, 0.5 as half
-    from ${rows} r group by r.brand, r.n`,
-})
+const kinds = statement<{ total: number }>('kinds', { brand: 'text', n: 'bigint' })`
+  select r.brand = '1' as yes, r.brand = '2' as no, count(*) as many, sum(r.n) as total,
+    cast(r.n as text) as digits, null as empty, 0.5 as half
+  from ${rows} r group by r.brand, r.n`
 
-const addEntries = statement({
-  name: 'add_entries',
-  columns: { id: 'text' },
-  text: (rows) => `insert into entries (id) select r.id from ${rows} r`,
-})
+const addEntries = statement('add_entries', { id: 'text' })`
+  insert into entries (id) select r.id from ${rows} r`
 
-const allEntries = statement<{ seq: number; id: string }>({
-  name: 'all_entries',
-  columns: {},
-  text: () => 'select seq, id from entries order by id',
-})
+const allEntries = statement<{ seq: number; id: string }>('all_entries', {})`
+  select seq, id from entries order by id`

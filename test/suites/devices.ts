@@ -55,11 +55,8 @@ export function deviceOf(over: Partial<DeviceEvent> = {}): DeviceEvent {
 const link = (over: Partial<DeviceEvent> = {}): DeviceEvent => deviceOf(over)
 const unlink = (over: Partial<DeviceEvent> = {}): DeviceEvent => deviceOf({ ...over, what: 'unlink' })
 
-const selectTokens = statement<{ token: string }>({
-  name: 'select_stored_tokens',
-  columns: {},
-  text: () => "select d.token from devices d where d.token <> '' order by d.token",
-})
+const selectTokens = statement<{ token: string }>('select_stored_tokens', {})`
+  select d.token from devices d where d.token <> '' order by d.token`
 
 const lookUp = { deadline: Date.now() + 60_000, signal: new AbortController().signal }
 

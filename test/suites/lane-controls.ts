@@ -34,11 +34,8 @@ export const itemOf = (id: number, activityId: string): NewItem => ({
   text: `{"activity":{"id":${id}}}`,
 })
 
-const selectWaiting = statement<{ seq: number; due_at: number }>({
-  name: 'waiting_rows',
-  columns: {},
-  text: () => 'select w.seq, w.due_at from waiting w order by w.seq',
-})
+const selectWaiting = statement<{ seq: number; due_at: number }>('waiting_rows', {})`
+  select w.seq, w.due_at from waiting w order by w.seq`
 const readWaiting = (database: Database) => database.read(op(selectWaiting, [[]]))
 
 /** Calls that wait until the test ends them. */

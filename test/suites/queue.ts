@@ -26,7 +26,7 @@ import { on } from '../../src/base/runtime/events.ts'
 import { isTimeoutError } from '../../src/base/runtime/timeout-error.ts'
 import type { Database } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import type { Fatal } from '../../src/contract/outcome.ts'
@@ -48,23 +48,13 @@ export interface QueueTest {
   serve(handle: LaneHandler, over?: Partial<Lane>): LaneService
 }
 
-const selectWaiting = statement<{ seq: number; due_at: number; attempt: number }>({
-  name: 'waiting',
-  columns: {},
-  text: () => 'select w.seq, w.due_at, w.attempt from waiting w order by w.seq',
-})
-const selectDueAt = statement<{ due_at: number }>({
-  name: 'due_at_of_item',
-  columns: { seq: 'bigint' },
-  text: (rows) => `select w.due_at from ${rows} r join waiting w on w.seq = r.seq`,
-})
+const selectWaiting = statement<{ seq: number; due_at: number; attempt: number }>('waiting', {})`
+  select w.seq, w.due_at, w.attempt from waiting w order by w.seq`
+const selectDueAt = statement<{ due_at: number }>('due_at_of_item', { seq: 'bigint' })`
+  select w.due_at from ${rows} r join waiting w on w.seq = r.seq`
 const findDueAt = async (database: Database, [first]: readonly EnqueuedItem[]): Promise<number | undefined> =>
   (await database.read(op(selectDueAt, [[first?.seq as number]])))[0]?.due_at
-const makeDue = statement({
-  name: 'make_due',
-  columns: {},
-  text: () => 'update waiting set due_at = 5 where due_at > 5',
-})
+const makeDue = statement('make_due', {})`update waiting set due_at = 5 where due_at > 5`
 
 export const laneOf = (over: Partial<Lane> = {}): Lane => ({
   name: '1/push',

@@ -1,7 +1,7 @@
 // A device source in the send path's own database, so that a test can check which changes are committed together.
 
 import type { Database, Migration } from '../../src/base/store/database.ts'
-import { op, statement } from '../../src/base/store/statement.ts'
+import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import type { Device } from '../../src/subjects/devices/device.ts'
 import type { DeviceSource } from '../../src/subjects/devices/device-source.ts'
@@ -16,31 +16,16 @@ export const deviceTableMigrations: readonly Migration[] = [
   },
 ]
 
-const putDevices = statement({
-  name: 'put_test_devices',
-  columns: { brand: 'text', token: 'text', user_id: 'text' },
-  text: (rows) => `
-    insert into test_devices (brand, token, user_id) select r.brand, r.token, r.user_id from ${rows} r where true
-    on conflict (brand, token) do update set user_id = excluded.user_id`,
-})
-const deleteDevices = statement({
-  name: 'drop_test_devices',
-  columns: { brand: 'text', token: 'text' },
-  text: (rows) => `delete from test_devices where (brand, token) in (select r.brand, r.token from ${rows} r)`,
-})
+const putDevices = statement('put_test_devices', { brand: 'text', token: 'text', user_id: 'text' })`
+  insert into test_devices (brand, token, user_id) select r.brand, r.token, r.user_id from ${rows} r where true
+  on conflict (brand, token) do update set user_id = excluded.user_id`
+const deleteDevices = statement('drop_test_devices', { brand: 'text', token: 'text' })`
+  delete from test_devices where (brand, token) in (select r.brand, r.token from ${rows} r)`
 type Row = { brand: string; token: string; user_id: string }
-const selectByUsers = statement<Row>({
-  name: 'test_devices_of',
-  columns: { brand: 'text', user_id: 'text' },
-  text: (rows) =>
-    `select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.user_id = r.user_id`,
-})
-const selectByTokens = statement<Row>({
-  name: 'test_holders',
-  columns: { brand: 'text', token: 'text' },
-  text: (rows) =>
-    `select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.token = r.token`,
-})
+const selectByUsers = statement<Row>('test_devices_of', { brand: 'text', user_id: 'text' })`
+  select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.user_id = r.user_id`
+const selectByTokens = statement<Row>('test_holders', { brand: 'text', token: 'text' })`
+  select d.brand, d.token, d.user_id from ${rows} r join test_devices d on d.brand = r.brand and d.token = r.token`
 
 export interface DeviceTable extends DeviceSource {
   /** The number of answered look-ups. */
@@ -64,22 +49,12 @@ export function deviceTable(database: Database): DeviceTable {
     name: 'table',
     answered: 0,
     async findDevices(brand, users) {
-      const rows = await database.read(
-        op(
-          selectByUsers,
-          users.map((user) => [brand, user]),
-        ),
-      )
+      const rows = await database.read(op(selectByUsers, users, (user) => [brand, user]))
       table.answered++
       return Map.groupBy(rows.map(toDevice), (device) => device.userId)
     },
     async findHolders(brand, tokens) {
-      const rows = await database.read(
-        op(
-          selectByTokens,
-          tokens.map((token) => [brand, token]),
-        ),
-      )
+      const rows = await database.read(op(selectByTokens, tokens, (token) => [brand, token]))
       table.answered++
       return new Map(rows.map((row) => [row.token, toDevice(row)]))
     },
@@ -87,12 +62,7 @@ export function deviceTable(database: Database): DeviceTable {
       const key = `${brand} ${token}`
       return holders.has(key) && holders.get(key) !== userId
     },
-    unlink: (devices) => [
-      op(
-        deleteDevices,
-        devices.map(({ brand, token }) => [brand, token]),
-      ),
-    ],
+    unlink: (devices) => [op(deleteDevices, devices, ({ brand, token }) => [brand, token])],
     async link(brand, token, userId) {
       await database.commit([op(putDevices, [[brand, token, userId]])])
       holders.set(`${brand} ${token}`, userId)
@@ -109,8 +79,5 @@ export function deviceTable(database: Database): DeviceTable {
   return table
 }
 
-const selectTokens = statement<{ brand: string; token: string }>({
-  name: 'test_tokens',
-  columns: {},
-  text: () => 'select brand, token from test_devices order by brand, token',
-})
+const selectTokens = statement<{ brand: string; token: string }>('test_tokens', {})`
+  select brand, token from test_devices order by brand, token`

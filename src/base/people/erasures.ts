@@ -9,7 +9,7 @@ import { createLoop } from '../runtime/loop.ts'
 import { random } from '../runtime/random.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
 import { forgetOld } from '../store/forget-old.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { type ErasedPerson, erasedPerson, type Person } from './digest.ts'
 import type { PersonPart } from './person-data.ts'
 
@@ -48,19 +48,12 @@ export interface Erasure {
 
 const columns = 'e.id, e.brand, e.user_id, e.digest, e.at, e.requested_by, e.done_at, e.counts, e.waiting'
 
-const insertSecret = statement({
-  name: 'insert_person_secret',
-  columns: { brand: 'text', secret: 'text' },
-  text: (rows) => `
-    insert into person_secrets (brand, secret) select r.brand, r.secret from ${rows} r where true
-    on conflict (brand) do nothing`,
-})
+const insertSecret = statement('insert_person_secret', { brand: 'text', secret: 'text' })`
+  insert into person_secrets (brand, secret) select r.brand, r.secret from ${rows} r where true
+  on conflict (brand) do nothing`
 
-const selectSecret = statement<{ secret: string }>({
-  name: 'select_person_secret',
-  columns: { brand: 'text' },
-  text: (rows) => `select s.secret from ${rows} r join person_secrets s on s.brand = r.brand`,
-})
+const selectSecret = statement<{ secret: string }>('select_person_secret', { brand: 'text' })`
+  select s.secret from ${rows} r join person_secrets s on s.brand = r.brand`
 
 const insertErasure = statement({
   name: 'request_erasure',
@@ -70,53 +63,29 @@ const insertErasure = statement({
     select r.id, r.brand, r.user_id, r.digest, r.at, r.by, '{}', 0 from ${rows} r`,
 })
 
-const updateErasure = statement({
-  name: 'note_erasure',
-  columns: { id: 'text', counts: 'text', waiting: 'bigint' },
-  text: (rows) => `
-    update erasures set counts = r.counts, waiting = r.waiting from ${rows} r where erasures.id = r.id`,
-})
+const updateErasure = statement('note_erasure', { id: 'text', counts: 'text', waiting: 'bigint' })`
+  update erasures set counts = r.counts, waiting = r.waiting from ${rows} r where erasures.id = r.id`
 
-const endErasure = statement({
-  name: 'end_erasure',
-  columns: { id: 'text', done_at: 'bigint' },
-  text: (rows) => `
-    update erasures set user_id = null, done_at = r.done_at from ${rows} r where erasures.id = r.id`,
-})
+const endErasure = statement('end_erasure', { id: 'text', done_at: 'bigint' })`
+  update erasures set user_id = null, done_at = r.done_at from ${rows} r where erasures.id = r.id`
 
-const selectErasure = statement<Erasure>({
-  name: 'find_erasure',
-  columns: { id: 'text' },
-  route: 'id',
-  text: (rows) => `select ${columns} from ${rows} r join erasures e on e.id = r.id`,
-})
+const selectErasure = statement<Erasure>('find_erasure', { id: 'text' }, { route: 'id' })`
+  select ${columns} from ${rows} r join erasures e on e.id = r.id`
 
-const selectOpen = statement<Erasure>({
-  name: 'open_erasures',
-  columns: { after: 'text', most: 'bigint' },
-  text: (rows) => `
-    select ${columns} from erasures e where e.done_at is null and e.id > (select r.after from ${rows} r)
-    order by e.id limit (select r.most from ${rows} r)`,
-})
+const selectOpen = statement<Erasure>('open_erasures', { after: 'text', most: 'bigint' })`
+  select ${columns} from erasures e where e.done_at is null and e.id > (select r.after from ${rows} r)
+  order by e.id limit (select r.most from ${rows} r)`
 
 /** An erasure without the user id. With the secret of the brand, it can be tested whether a user was erased. */
 export type ListedErasure = Pick<Erasure, 'id' | 'brand' | 'digest' | 'at'> & { readonly secret: string }
 
-const selectLater = statement<ListedErasure>({
-  name: 'later_erasures',
-  columns: { after: 'text' },
-  text: (rows) => `
-    select e.id, e.brand, e.digest, e.at, s.secret from ${rows} r
-    join erasures e on e.id > r.after join person_secrets s on s.brand = e.brand order by e.id`,
-})
+const selectLater = statement<ListedErasure>('later_erasures', { after: 'text' })`
+  select e.id, e.brand, e.digest, e.at, s.secret from ${rows} r
+  join erasures e on e.id > r.after join person_secrets s on s.brand = e.brand order by e.id`
 
 // Few rows: there are fewer erasures than people.
-const selectOfPerson = statement<Erasure>({
-  name: 'erasures_of_person',
-  columns: { brand: 'text', digest: 'text' },
-  text: (rows) => `
-    select ${columns} from ${rows} r cross join erasures e where e.brand = r.brand and e.digest = r.digest order by e.id`,
-})
+const selectOfPerson = statement<Erasure>('erasures_of_person', { brand: 'text', digest: 'text' })`
+  select ${columns} from ${rows} r cross join erasures e where e.brand = r.brand and e.digest = r.digest order by e.id`
 
 /** The end of an erasure overwrites the user id. The export shows whether and when the person was erased. */
 export const erasurePersonPart: PersonPart = {

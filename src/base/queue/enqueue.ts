@@ -4,7 +4,7 @@ import type { ErasedPeople } from '../people/erasures.ts'
 import { clock } from '../runtime/clock.ts'
 import { random } from '../runtime/random.ts'
 import type { Database, Op, Value } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { erasedKey, readUserId } from './item-keys.ts'
 import { brandOf } from './lane-name.ts'
 import type { EnqueuedItem, NewItem } from './queue.ts'
@@ -41,19 +41,12 @@ const insertItems = statement<{ seq: number; token: number }>({
     returning seq, token`,
 })
 
-const insertWaiting = statement({
-  name: 'enqueue_waiting',
-  columns: { lane: 'text', key: 'text', token: 'bigint', due_at: 'bigint' },
-  text: (rows) => `
-    insert into waiting (lane, due_at, seq, attempt)
-    select i.lane, r.due_at, i.seq, 0 from ${rows} r join items i on i.lane = r.lane and i.key = r.key and i.token = r.token`,
-})
+const insertWaiting = statement('enqueue_waiting', { lane: 'text', key: 'text', token: 'bigint', due_at: 'bigint' })`
+  insert into waiting (lane, due_at, seq, attempt)
+  select i.lane, r.due_at, i.seq, 0 from ${rows} r join items i on i.lane = r.lane and i.key = r.key and i.token = r.token`
 
-const selectSeqs = statement<{ key: string; seq: number }>({
-  name: 'select_seqs',
-  columns: { lane: 'text', key: 'text' },
-  text: (rows) => `select i.key, i.seq from ${rows} r join items i on i.lane = r.lane and i.key = r.key`,
-})
+const selectSeqs = statement<{ key: string; seq: number }>('select_seqs', { lane: 'text', key: 'text' })`
+  select i.key, i.seq from ${rows} r join items i on i.lane = r.lane and i.key = r.key`
 
 /** The two operations that enqueue items: into `items` and, if they are new there, into `waiting`. */
 export function enqueueOps(
@@ -118,11 +111,6 @@ async function findSeqs(
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (keys.length === 0) return new Map()
-  const found = await database.read(
-    op(
-      selectSeqs,
-      [...new Set(keys)].map((key) => [lane, key]),
-    ),
-  )
+  const found = await database.read(op(selectSeqs, [...new Set(keys)], (key) => [lane, key]))
   return new Map(found.map(({ key, seq }) => [key, seq]))
 }

@@ -5,7 +5,7 @@ import type { ErasedPerson } from '../people/digest.ts'
 import type { ErasedRows, IdentifiedPart } from '../people/person-data.ts'
 import { uuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { cancelWaiting, readOpenCancellations } from './controls/cancellations.ts'
 import { findItems } from './find-items.ts'
 import type { LaneRef } from './find-refs.ts'
@@ -33,13 +33,9 @@ const eraseContents = statement<{ seq: number }>({
 const deleteAttempts = deleteRange('erase_attempts', 'attempts')
 
 /** A failed item has a run of its own. */
-const eraseDetails = statement({
-  name: 'erase_settled',
-  columns: { lane: 'text', seq: 'bigint', detail: 'text' },
-  text: (rows) => `
-    update settled set detail = r.detail from ${rows} r
-    where settled.lane = r.lane and settled.first = r.seq and settled.last = r.seq and settled.state = ${settledState.failed}`,
-})
+const eraseDetails = statement('erase_settled', { lane: 'text', seq: 'bigint', detail: 'text' })`
+  update settled set detail = r.detail from ${rows} r
+  where settled.lane = r.lane and settled.first = r.seq and settled.last = r.seq and settled.state = ${settledState.failed}`
 
 const pageItems = 500
 
@@ -89,16 +85,10 @@ async function erasePage(
   // Ranks order the statements: `failed` first, because a replay locks its row there. If the replay was first, the item is
   // then unsettled and keeps its text.
   const [changed] = await database.commit([
-    op(
-      eraseContents,
-      settled.map(({ lane, seq, key }) => [lane, seq, seq, erasedKey(key, person), person.userDigest]),
-    ),
+    op(eraseContents, settled, ({ lane, seq, key }) => [lane, seq, seq, erasedKey(key, person), person.userDigest]),
     op(deleteFailed[engine], ranges),
     op(deleteAttempts[engine], ranges),
-    op(
-      eraseDetails,
-      settled.map((item) => [item.lane, item.seq, erasedDetail(item)]),
-    ),
+    op(eraseDetails, settled, (item) => [item.lane, item.seq, erasedDetail(item)]),
     ...byRef.flatMap((each) => each.eraseOps(refs, person)),
     ...byCall.flatMap((each) => each.eraseOps(calls, person)),
   ])

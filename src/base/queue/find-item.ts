@@ -1,7 +1,7 @@
 // Finds one item by its number, with everything that is stored about it except its text.
 
 import type { Database } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { type FailedState, failedStates } from './failed/failed-state.ts'
 import { readIdentifiers } from './identifiers.ts'
 import { readAttempts } from './lane/attempts.ts'
@@ -22,18 +22,14 @@ interface ItemRow {
   readonly owner: string | null
 }
 
-const selectItem = statement<ItemRow>({
-  name: 'find_item',
-  columns: { seq: 'bigint' },
-  text: (rows) => `
-    select i.key, i.enqueued_at, i.expires_at, i.transactional, case when i.text = '' then 1 else 0 end as erased,
-      s.at as settled_at, f.state as failed_state, f.replays, f.decided_by, f.decided_at, o.owner
-    from ${rows} r join items i on i.seq = r.seq
-    left join settled s on s.lane = i.lane and s.last >= i.seq
-      and s.first = (select max(t.first) from settled t where t.lane = i.lane and t.first <= i.seq)
-    left join failed f on f.seq = i.seq
-    left join lane_owners o on o.lane = i.lane`,
-})
+const selectItem = statement<ItemRow>('find_item', { seq: 'bigint' })`
+  select i.key, i.enqueued_at, i.expires_at, i.transactional, case when i.text = '' then 1 else 0 end as erased,
+    s.at as settled_at, f.state as failed_state, f.replays, f.decided_by, f.decided_at, o.owner
+  from ${rows} r join items i on i.seq = r.seq
+  left join settled s on s.lane = i.lane and s.last >= i.seq
+    and s.first = (select max(t.first) from settled t where t.lane = i.lane and t.first <= i.seq)
+  left join failed f on f.seq = i.seq
+  left join lane_owners o on o.lane = i.lane`
 
 export async function findItem(
   database: Database,

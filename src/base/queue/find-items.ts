@@ -2,7 +2,7 @@
 
 import { messageKeysOf } from '../../contract/message-key.ts'
 import type { Database } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { readIdentifiers } from './identifiers.ts'
 import { readAttempts } from './lane/attempts.ts'
 import type { FoundItem, ItemSearch } from './queue.ts'
@@ -18,20 +18,12 @@ interface FoundRow {
 const columns = `i.seq, i.key, i.enqueued_at, case when i.text = '' then 1 else 0 end as erased`
 
 // No "order by i.seq": with it, PostgreSQL reads all items in that order, and SQLite starts with `items`. findItems() sorts.
-const selectByRef = statement<FoundRow>({
-  name: 'find_items_by_ref',
-  columns: { lane: 'text', ref: 'text' },
-  text: (rows) => `
-    select ${columns} from ${rows} r cross join identifiers d cross join items i
-    where d.lane = r.lane and d.ref = r.ref and i.seq = d.seq`,
-})
+const selectByRef = statement<FoundRow>('find_items_by_ref', { lane: 'text', ref: 'text' })`
+  select ${columns} from ${rows} r cross join identifiers d cross join items i
+  where d.lane = r.lane and d.ref = r.ref and i.seq = d.seq`
 
-const selectById = statement<FoundRow>({
-  name: 'find_items_by_id',
-  columns: { lane: 'text', first: 'text', after: 'text' },
-  text: (rows) => `
-    select ${columns} from ${rows} r cross join items i where i.lane = r.lane and i.key >= r.first and i.key < r.after`,
-})
+const selectById = statement<FoundRow>('find_items_by_id', { lane: 'text', first: 'text', after: 'text' })`
+  select ${columns} from ${rows} r cross join items i where i.lane = r.lane and i.key >= r.first and i.key < r.after`
 
 /** PostgreSQL reads a row of the table to find the next chunk, so it finds only the first of this many consecutive ones. */
 const chunksAtOnce = 32
@@ -55,12 +47,8 @@ const selectByUser = statement<FoundRow>({
     order by i.seq desc limit (select max(r.most) from ${rows} r)`,
 })
 
-const selectReplays = statement<{ seq: number; replays: number }>({
-  name: 'select_replays',
-  columns: { seq: 'bigint' },
-  text: (rows) => `
-    select f.seq, f.replays from ${rows} r cross join failed f where f.seq = r.seq and f.replays > 0`,
-})
+const selectReplays = statement<{ seq: number; replays: number }>('select_replays', { seq: 'bigint' })`
+  select f.seq, f.replays from ${rows} r cross join failed f where f.seq = r.seq and f.replays > 0`
 
 /** An operator may answer the same identifier for many messages: only the first items have their attempts. */
 const maxWithAttempts = 100
@@ -99,12 +87,7 @@ async function readReplays(
   database: Database,
   seqs: readonly number[],
 ): Promise<ReadonlyMap<number, Pick<FoundItem, 'replays' | 'earlierRefs'>>> {
-  const rows = await database.read(
-    op(
-      selectReplays,
-      seqs.map((seq) => [seq]),
-    ),
-  )
+  const rows = await database.read(op(selectReplays, seqs, (seq) => [seq]))
   if (rows.length === 0) return new Map()
   const identifiers = await readIdentifiers(
     database,
@@ -120,11 +103,7 @@ async function readReplays(
 
 function searchOp(search: ItemSearch) {
   const { lanes } = search
-  if ('ref' in search)
-    return op(
-      selectByRef,
-      lanes.map((lane) => [lane, search.ref]),
-    )
+  if ('ref' in search) return op(selectByRef, lanes, (lane) => [lane, search.ref])
   if ('id' in search) {
     const ranges = messageKeysOf(search.id)
     return op(
@@ -133,8 +112,5 @@ function searchOp(search: ItemSearch) {
     )
   }
   const { userId, before = Number.MAX_SAFE_INTEGER, limit = 100 } = search
-  return op(
-    selectByUser,
-    lanes.map((lane) => [lane, userId, before, limit]),
-  )
+  return op(selectByUser, lanes, (lane) => [lane, userId, before, limit])
 }

@@ -1,7 +1,7 @@
 // Finds the messages that have an identifier of the operator, for its delivery statuses.
 
 import type { Database } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { settledState } from './tables.ts'
 
 export interface LaneRef {
@@ -19,15 +19,11 @@ export interface KnownRef extends LaneRef {
   readonly failed: number
 }
 
-const selectRefs = statement<KnownRef>({
-  name: 'find_refs',
-  columns: { lane: 'text', ref: 'text' },
-  text: (rows) => `
-    select r.lane, r.ref, i.key, i.enqueued_at, case when d.replayed_at is not null or exists (
-      select 1 from settled s where s.lane = i.lane and s.first = i.seq and s.state = ${settledState.failed}) then 1 else 0 end as failed
-    from ${rows} r cross join identifiers d cross join items i where d.lane = r.lane and d.ref = r.ref and i.seq = d.seq
-    order by i.seq`,
-})
+const selectRefs = statement<KnownRef>('find_refs', { lane: 'text', ref: 'text' })`
+  select r.lane, r.ref, i.key, i.enqueued_at, case when d.replayed_at is not null or exists (
+    select 1 from settled s where s.lane = i.lane and s.first = i.seq and s.state = ${settledState.failed}) then 1 else 0 end as failed
+  from ${rows} r cross join identifiers d cross join items i where d.lane = r.lane and d.ref = r.ref and i.seq = d.seq
+  order by i.seq`
 
 export type KnownRefs = ReadonlyMap<string, KnownRef>
 

@@ -12,7 +12,7 @@
 
 import { readRef } from '../../contract/single-body.ts'
 import type { Database, Migration } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import type { Identifier } from './queue.ts'
 
 export const identifierMigrations: readonly Migration[] = [
@@ -27,11 +27,8 @@ export const identifierMigrations: readonly Migration[] = [
   },
 ]
 
-const insertIdentifiers = statement({
-  name: 'settle_identifiers',
-  columns: { lane: 'text', ref: 'text', seq: 'bigint' },
-  text: (rows) => `insert into identifiers (lane, ref, seq) select r.lane, r.ref, r.seq from ${rows} r`,
-})
+const insertIdentifiers = statement('settle_identifiers', { lane: 'text', ref: 'text', seq: 'bigint' })`
+  insert into identifiers (lane, ref, seq) select r.lane, r.ref, r.seq from ${rows} r`
 
 /** Inserts the identifiers of these items, without texts of a custom provider that an index cannot store. */
 export function identifiersOp(
@@ -56,12 +53,7 @@ export async function readIdentifiers(
   database: Database,
   seqs: readonly number[],
 ): Promise<ReadonlyMap<number, readonly Identifier[]>> {
-  const rows = await database.read(
-    op(
-      selectIdentifiers,
-      seqs.map((seq) => [seq]),
-    ),
-  )
+  const rows = await database.read(op(selectIdentifiers, seqs, (seq) => [seq]))
   const identifiers = new Map<number, Identifier[]>()
   for (const { seq, ref, replayed_at: replayedAt } of rows)
     identifiers.set(seq, [...(identifiers.get(seq) ?? []), { ref, replayedAt }])

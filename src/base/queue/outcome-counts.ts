@@ -71,19 +71,16 @@ export function outcomeCountsOp(lane: string, final: readonly Final[]): Op {
     count[failed ? 'failed' : 'successful']++
     counts.set(key, count)
   }
-  return op(
-    addCounts,
-    [...counts.values()].map(({ item, activity, action, successful, failed }) => [
-      lane,
-      dayOf(item.enqueuedAt),
-      activity,
-      action,
-      actionGroupOf(item, `${lane} ${activity} ${action}`),
-      successful,
-      failed,
-      first,
-    ]),
-  )
+  return op(addCounts, [...counts.values()], ({ item, activity, action, successful, failed }) => [
+    lane,
+    dayOf(item.enqueuedAt),
+    activity,
+    action,
+    actionGroupOf(item, `${lane} ${activity} ${action}`),
+    successful,
+    failed,
+    first,
+  ])
 }
 
 const groups = new Map<string, string>()

@@ -3,7 +3,7 @@
 import type { Person } from '../people/digest.ts'
 import type { PersonPart, PersonTable } from '../people/person-data.ts'
 import type { Database } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { cancelUnserved } from './controls/cancel-unserved.ts'
 import { eraseItems, type ItemParts } from './erase.ts'
 import { findItems } from './find-items.ts'
@@ -40,21 +40,13 @@ interface ItemRow {
   readonly decided_at: number | null
 }
 
-const selectContents = statement<ItemRow>({
-  name: 'select_items_of_person',
-  columns: { seq: 'bigint' },
-  text: (rows) => `
-    select i.seq, i.text, i.traceparent, i.expires_at, i.transactional, f.state as failed_state, f.decision, f.decided_by, f.decided_at
-    from ${rows} r cross join items i left join failed f on f.seq = i.seq where i.seq = r.seq`,
-})
+const selectContents = statement<ItemRow>('select_items_of_person', { seq: 'bigint' })`
+  select i.seq, i.text, i.traceparent, i.expires_at, i.transactional, f.state as failed_state, f.decision, f.decided_by, f.decided_at
+  from ${rows} r cross join items i left join failed f on f.seq = i.seq where i.seq = r.seq`
 
-const selectLanes = statement<{ lane: string }>({
-  name: 'lanes_of_brand',
-  columns: { brand: 'text' },
-  text: (rows) => `
-    select distinct c.scope as lane from ${rows} r join lane_counts c on c.scope >= r.brand || '/' and c.scope < r.brand || '0'
-    order by c.scope`,
-})
+const selectLanes = statement<{ lane: string }>('lanes_of_brand', { brand: 'text' })`
+  select distinct c.scope as lane from ${rows} r join lane_counts c on c.scope >= r.brand || '/' and c.scope < r.brand || '0'
+  order by c.scope`
 
 /** All lanes of the brand that ever had an item: also those of links, of statuses and of parked records. */
 export const readLanesOf = async (database: Database, { brand }: Pick<Person, 'brand'>): Promise<readonly string[]> =>
@@ -116,12 +108,7 @@ const readItems = ({ byRef = [], byCall = [] }: ItemParts): PersonPart['read'] =
       before = last.seq
       const seqs = found.map(({ seq }) => seq)
       const [contents, attempts, identifiers] = await Promise.all([
-        database.read(
-          op(
-            selectContents,
-            seqs.map((seq) => [seq]),
-          ),
-        ),
+        database.read(op(selectContents, seqs, (seq) => [seq])),
         readAttempts(database, seqs),
         readIdentifiers(database, seqs),
       ])

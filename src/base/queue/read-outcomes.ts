@@ -1,7 +1,7 @@
 // Reads the outcomes of items by their numbers.
 
 import type { Database } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { isMessage } from './item-keys.ts'
 import { type SettledItem, type SettledRun, unpackRun } from './lane/settled-runs.ts'
 import type { WaitReason } from './lane/wait-reasons.ts'
@@ -17,12 +17,8 @@ const findRuns = statement<{ seq: number; lane: string; key: string; first: numb
     from ${rows} r join items i on i.seq = r.seq`,
 })
 
-const selectRuns = statement<SettledRun & { lane: string }>({
-  name: 'select_runs',
-  columns: { lane: 'text', first: 'bigint' },
-  text: (rows) => `
-    select s.lane, s.first, s.last, s.state, s.detail from ${rows} r join settled s on s.lane = r.lane and s.first = r.first`,
-})
+const selectRuns = statement<SettledRun & { lane: string }>('select_runs', { lane: 'text', first: 'bigint' })`
+  select s.lane, s.first, s.last, s.state, s.detail from ${rows} r join settled s on s.lane = r.lane and s.first = r.first`
 
 /** Finds the reason why an item waits, if this process knows it. */
 export type FindWaitReason = (item: Pick<Item, 'lane' | 'seq' | 'key'>) => WaitReason | undefined
@@ -34,12 +30,7 @@ export async function readOutcomes(
   findWaitReason: FindWaitReason,
 ): Promise<ItemOutcome[]> {
   if (seqs.length === 0) return []
-  const items = await database.read(
-    op(
-      findRuns,
-      [...new Set(seqs)].map((seq) => [seq]),
-    ),
-  )
+  const items = await database.read(op(findRuns, [...new Set(seqs)], (seq) => [seq]))
   const runKeys = new Map<string, [string, number]>()
   for (const { lane, first } of items) if (first !== null) runKeys.set(`${lane} ${first}`, [lane, first])
   const runs = new Map<string, { readonly last: number; readonly itemAt: ReturnType<typeof unpackRun> }>()
@@ -83,15 +74,11 @@ function toOutcome(
 const categoryOf = (state: SettledState): 'successful' | 'failed' =>
   state === settledState.successful ? 'successful' : 'failed'
 
-const selectCounts = statement<CountedItems>({
-  name: 'count_items',
-  columns: {},
-  text: () => `
-    select c.lane, c.category, sum(c.n) as items from (
-      select c.scope as lane, case when c.name like 'paused %' then 'paused' else c.name end as category, c.n
-      from lane_counts c) c
-    group by c.lane, c.category having sum(c.n) <> 0`,
-})
+const selectCounts = statement<CountedItems>('count_items', {})`
+  select c.lane, c.category, sum(c.n) as items from (
+    select c.scope as lane, case when c.name like 'paused %' then 'paused' else c.name end as category, c.n
+    from lane_counts c) c
+  group by c.lane, c.category having sum(c.n) <> 0`
 
 /** Counts the items of each lane and category. */
 export function countItems(database: Database): Promise<readonly CountedItems[]> {

@@ -1,7 +1,7 @@
 // Deletes old settled items. A forgotten item is new when it is enqueued again (row 29), so no retry or replay may come later.
 
 import type { Database } from '../store/database.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { forgetEmptyGroups } from './failed/failed-counts.ts'
 import { forgetAttempts } from './lane/attempts.ts'
 
@@ -16,28 +16,18 @@ const selectOld = statement<{ lane: string; first: number; last: number }>({
 const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
 // As in settle-ops.ts: a range with `in` costs PostgreSQL four times as much.
 export const deleteRange = (name: string, table: string) => ({
-  postgres: statement({
-    name,
-    columns: range,
-    text: (rows) => `delete from ${table} t using ${rows} r where t.seq between r.first and r.last`,
-  }),
-  sqlite: statement({
-    name,
-    columns: range,
-    text: (rows) => `
-      delete from ${table} where seq in
-        (select t.seq from ${rows} r cross join ${table} t where t.seq between r.first and r.last)`,
-  }),
+  postgres: statement(name, range)`
+    delete from ${table} t using ${rows} r where t.seq between r.first and r.last`,
+  sqlite: statement(name, range)`
+    delete from ${table} where seq in
+      (select t.seq from ${rows} r cross join ${table} t where t.seq between r.first and r.last)`,
 })
 const deleteItems = deleteRange('forget_items', 'items')
 export const deleteFailed = deleteRange('forget_failed', 'failed')
 const deleteIdentifiers = deleteRange('forget_identifiers', 'identifiers')
 
-const deleteSettled = statement({
-  name: 'forget_settled',
-  columns: range,
-  text: (rows) => `delete from settled where (lane, first) in (select r.lane, r.first from ${rows} r)`,
-})
+const deleteSettled = statement('forget_settled', range)`
+  delete from settled where (lane, first) in (select r.lane, r.first from ${rows} r)`
 
 /** The approximate number of items in one step: a run has up to 2,000. */
 const stepItems = 5_000

@@ -95,27 +95,19 @@ function postgresTriggers({ table, counted, scope, counts }: CountersOptions): r
 // On PostgreSQL each session counts in rows of its own. They are merged into the row of writer 0, without waiting for a session
 // that is changing its rows.
 const mergeWriters = (table: string): Statement =>
-  statement({
-    name: `merge_${table}`,
-    columns: {},
-    text: () => `
-      with merged as (
-        delete from ${table} c using (
-          select d.scope, d.name, d.writer from ${table} d where d.writer <> 0
-          order by d.scope, d.name, d.writer for update skip locked) d
-        where c.scope = d.scope and c.name = d.name and c.writer = d.writer
-        returning c.scope, c.name, c.n)
-      insert into ${table} (scope, name, writer, n)
-      select m.scope, m.name, 0, sum(m.n) from merged m group by m.scope, m.name order by m.scope, m.name
-      on conflict (scope, name, writer) do update set n = ${table}.n + excluded.n`,
-  })
+  statement(`merge_${table}`, {})`
+    with merged as (
+      delete from ${table} c using (
+        select d.scope, d.name, d.writer from ${table} d where d.writer <> 0
+        order by d.scope, d.name, d.writer for update skip locked) d
+      where c.scope = d.scope and c.name = d.name and c.writer = d.writer
+      returning c.scope, c.name, c.n)
+    insert into ${table} (scope, name, writer, n)
+    select m.scope, m.name, 0, sum(m.n) from merged m group by m.scope, m.name order by m.scope, m.name
+    on conflict (scope, name, writer) do update set n = ${table}.n + excluded.n`
 
 const deleteZeros = (table: string): Statement =>
-  statement({
-    name: `forget_${table}`,
-    columns: {},
-    text: () => `delete from ${table} where writer = 0 and n = 0`,
-  })
+  statement(`forget_${table}`, {})`delete from ${table} where writer = 0 and n = 0`
 
 const maintenance = new Map<string, { readonly merge: Statement; readonly zeros: Statement }>()
 

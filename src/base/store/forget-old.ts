@@ -1,6 +1,6 @@
 import { firstUuidv7 } from '../runtime/ids.ts'
 import type { Database } from './database.ts'
-import { op, statement } from './statement.ts'
+import { op, rows, statement } from './statement.ts'
 
 const dayMs = 86_400_000
 /** Days since 1970, UTC. */
@@ -36,16 +36,12 @@ export interface OldRows {
  */
 export function forgetOld({ table, key, age, unit, partitioned, where }: OldRows) {
   const { type, first } = units[unit]
-  const deleteOld = statement<{ gone: number }>({
-    name: `forget_${table}`,
-    columns: { first: type, ms: 'bigint', most: 'bigint' },
-    text: (rows) => `
-      delete from ${table} where (${key}) in (
-        select ${key} from ${table} o
-        where o.${age} < (select r.first from ${rows} r)${where ? ` and ${where(`(select r.ms from ${rows} r)`)}` : ''}
-        order by o.${age} limit (select r.most from ${rows} r))
-      returning 1 as gone`,
-  })
+  const deleteOld = statement<{ gone: number }>(`forget_${table}`, { first: type, ms: 'bigint', most: 'bigint' })`
+    delete from ${table} where (${key}) in (
+      select ${key} from ${table} o
+      where o.${age} < (select r.first from ${rows} r)${where ? ` and ${where(`(select r.ms from ${rows} r)`)}` : ''}
+      order by o.${age} limit (select r.most from ${rows} r))
+    returning 1 as gone`
   return async (
     database: Pick<Database, 'commit' | 'dropPartitions'>,
     before: number,

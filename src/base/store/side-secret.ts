@@ -2,7 +2,7 @@
 
 import { random } from '../runtime/random.ts'
 import type { Database, Migration } from './database.ts'
-import { op, statement } from './statement.ts'
+import { op, rows, statement } from './statement.ts'
 
 export const secretMigrations: readonly Migration[] = [
   {
@@ -11,19 +11,12 @@ export const secretMigrations: readonly Migration[] = [
   },
 ]
 
-const insertSecret = statement({
-  name: 'insert_side_secret',
-  columns: { name: 'text', secret: 'text' },
-  text: (rows) => `
-    insert into side_secrets (name, secret) select r.name, r.secret from ${rows} r where true
-    on conflict (name) do nothing`,
-})
+const insertSecret = statement('insert_side_secret', { name: 'text', secret: 'text' })`
+  insert into side_secrets (name, secret) select r.name, r.secret from ${rows} r where true
+  on conflict (name) do nothing`
 
-const selectSecret = statement<{ secret: string }>({
-  name: 'select_side_secret',
-  columns: { name: 'text' },
-  text: (rows) => `select s.secret from ${rows} r join side_secrets s on s.name = r.name`,
-})
+const selectSecret = statement<{ secret: string }>('select_side_secret', { name: 'text' })`
+  select s.secret from ${rows} r join side_secrets s on s.name = r.name`
 
 /** Reads a secret of the side. The first call creates it. */
 export async function readSideSecret(database: Database, name: string): Promise<string> {

@@ -8,22 +8,14 @@ export interface TableSize {
   readonly bytes: number
 }
 
-const postgresSizes = statement<TableSize>({
-  name: 'table_sizes',
-  columns: {},
-  text: () => `
-    select coalesce(p.relname, c.relname) as "table", sum(pg_total_relation_size(c.oid))::bigint as bytes
-    from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
-    group by 1 order by 2 desc, 1`,
-})
+const postgresSizes = statement<TableSize>('table_sizes', {})`
+  select coalesce(p.relname, c.relname) as "table", sum(pg_total_relation_size(c.oid))::bigint as bytes
+  from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
+  where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+  group by 1 order by 2 desc, 1`
 
-const sqliteSize = statement<TableSize>({
-  name: 'file_size',
-  columns: {},
-  text: () => `
-    select 'all' as "table", c.page_count * s.page_size as bytes from pragma_page_count c, pragma_page_size s`,
-})
+const sqliteSize = statement<TableSize>('file_size', {})`
+  select 'all' as "table", c.page_count * s.page_size as bytes from pragma_page_count c, pragma_page_size s`
 
 /** The disk space of each table, the largest first. Reads no rows, so it is cheap at any size. */
 export function readSizes(database: Database): Promise<readonly TableSize[]> {

@@ -10,7 +10,7 @@ export interface StatementDefinition<Out extends object>
  * Defines a set-based statement. Define each one once, at the top of the file that owns the table: prepared statements and the
  * merging of callers use the identity of this object. A statement that is committed has a place in order.ts. `Out` is the type of the returned rows.
  *
- * `text` receives a table expression for the input rows; it must give it an alias and may use it several times. The text must
+ * `rows` in the text stands for a table expression of the input rows; it needs an alias, and may be there several times. The text must
  * be valid for both engines and for the merged rows of several callers, which may contain the same key twice.
  * `insert … select … on conflict` needs `where true` before `on conflict` (SQLite's grammar). Booleans are returned as 0 and 1,
  * numbers as safe integers.
@@ -25,18 +25,34 @@ export interface StatementDefinition<Out extends object>
  * by row, at three quarters of the cost of the set.
  *
  * @example
- * const insertUsers = statement<{ id: string }>({
- *   name: 'insert_users',
- *
- *   columns: { brand: 'text', id: 'text', at: 'bigint' },
- *   route: 'id',
- *   text: (rows) => `
- *     insert into users (brand, id, at) select r.brand, r.id, r.at from ${rows} r where true
- *     on conflict (brand, id) do nothing returning id`,
- * })
+ * const insertUsers = statement<{ id: string }>('insert_users', { brand: 'text', id: 'text', at: 'bigint' }, { route: 'id' })`
+ *   insert into users (brand, id, at) select r.brand, r.id, r.at from ${rows} r where true
+ *   on conflict (brand, id) do nothing returning id`
  * const [inserted] = await database.commit([op(insertUsers, [['1', '1001', Date.now()]])])
  */
-export function statement<Out extends object = object>(definition: StatementDefinition<Out>): Statement<Out> {
+export function statement<Out extends object = object>(
+  name: string,
+  columns: Statement['columns'],
+  options?: Pick<StatementDefinition<Out>, 'route' | 'complete'>,
+): (text: TemplateStringsArray, ...values: readonly (string | number)[]) => Statement<Out>
+/** For a statement with many columns, or with `each`. */
+export function statement<Out extends object = object>(definition: StatementDefinition<Out>): Statement<Out>
+export function statement(
+  given: StatementDefinition<object> | string,
+  columns: Statement['columns'] = {},
+  options: object = {},
+): Statement | ((text: TemplateStringsArray, ...values: readonly (string | number)[]) => Statement) {
+  if (typeof given !== 'string') return define(given)
+  return (parts, ...values) => {
+    const text = String.raw({ raw: parts }, ...values)
+    return define({ ...options, name: given, columns, text: (expression) => text.replaceAll(rows, () => expression) })
+  }
+}
+
+/** The place of the input rows in the text of a statement. */
+export const rows = '{rows}'
+
+function define(definition: StatementDefinition<object>): Statement {
   const { name, columns, route, text, each, complete } = definition
   if (route !== undefined && !(route in columns)) {
     throw new TypeError(
@@ -57,6 +73,13 @@ export function statement<Out extends object = object>(definition: StatementDefi
 }
 
 /** One statement with its input rows, for commit() or read(). A statement without columns needs one empty row: `[[]]`. */
-export function op<Out extends object>(statement: Statement<Out>, rows: readonly (readonly Value[])[]): Op<Out> {
-  return { statement, rows }
+export function op<Out extends object>(statement: Statement<Out>, rows: Op['rows']): Op<Out>
+/** One statement with an input row for each item. @example op(insertUsers, users, ({ brand, id }) => [brand, id, now]) */
+export function op<Out extends object, Item>(
+  statement: Statement<Out>,
+  items: readonly Item[],
+  rowOf: (item: Item) => readonly Value[],
+): Op<Out>
+export function op(statement: Statement, items: readonly unknown[], rowOf?: (item: unknown) => readonly Value[]): Op {
+  return { statement, rows: rowOf ? items.map((item) => rowOf(item)) : (items as Op['rows']) }
 }

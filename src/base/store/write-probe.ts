@@ -1,20 +1,16 @@
 // The table of write probes: src/base/store/migrate.ts creates it in every store. A row lives only during a probe.
 
 import type { Database } from './database.ts'
-import { op, statement } from './statement.ts'
+import { op, rows, statement } from './statement.ts'
 
 export const createProbeTable = (key: string): string =>
   `create table if not exists write_probes (owner ${key} primary key, at bigint not null, contents text not null)`
 
 /** @param contents SQL: a text of `r.size` characters that is stored without compression */
 const insertProbe = (contents: string) =>
-  statement({
-    name: 'insert_probe',
-    columns: { owner: 'text', at: 'bigint', size: 'bigint' },
-    text: (rows) => `
-      insert into write_probes (owner, at, contents) select r.owner, r.at, ${contents} from ${rows} r where true
-      on conflict (owner) do update set at = excluded.at, contents = excluded.contents`,
-  })
+  statement('insert_probe', { owner: 'text', at: 'bigint', size: 'bigint' })`
+    insert into write_probes (owner, at, contents) select r.owner, r.at, ${contents} from ${rows} r where true
+    on conflict (owner) do update set at = excluded.at, contents = excluded.contents`
 const probes = {
   sqlite: insertProbe('hex(zeroblob(r.size / 2))'),
   postgres: insertProbe(
@@ -24,11 +20,8 @@ const probes = {
 /** Characters of a large probe. */
 const largeSize = { sqlite: 1024 * 1024, postgres: 64 * 1024 }
 
-const deleteProbe = statement({
-  name: 'delete_probe',
-  columns: { owner: 'text' },
-  text: (rows) => `delete from write_probes where owner in (select r.owner from ${rows} r)`,
-})
+const deleteProbe = statement('delete_probe', { owner: 'text' })`
+  delete from write_probes where owner in (select r.owner from ${rows} r)`
 
 let count = 0
 

@@ -150,12 +150,7 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
           throw new HttpError(404, `there is no message ${seq} here: GET /admin/messages finds messages`)
         key.audit.note(subjectOf(found))
         const callIds = [...found.history.map(({ call }) => call), found.call].filter((id) => typeof id === 'string')
-        const calls = await databaseOf(brandOf(found.lane)).read(
-          op(
-            findCall,
-            [...new Set(callIds)].map((id) => [id]),
-          ),
-        )
+        const calls = await databaseOf(brandOf(found.lane)).read(op(findCall, [...new Set(callIds)], (id) => [id]))
         const waits = found.category === 'waiting' ? (await showLanes([service])).lanes[0] : undefined
         const details = shownDetails(found)
         const [statuses] = await readStatuses(

@@ -11,7 +11,7 @@ import { ConfigError } from '../../base/runtime/problem.ts'
 import { random } from '../../base/runtime/random.ts'
 import { commitIfPossible } from '../../base/store/commit-if-possible.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 
 export const keyMigrations: readonly Migration[] = [
   {
@@ -57,35 +57,20 @@ const insertKey = statement({
 })
 
 /** Fails if the store does not have the key: no key is without a digest. */
-const demandKey = statement({
-  name: 'demand_access_key',
-  columns: { name: 'text' },
-  text: (rows) => `
-    insert into access_keys (name, digest, scopes, added_by, added_at)
-    select r.name, null, '', '', 0 from ${rows} r where not exists (select 1 from access_keys k where k.name = r.name)`,
-})
+const demandKey = statement('demand_access_key', { name: 'text' })`
+  insert into access_keys (name, digest, scopes, added_by, added_at)
+  select r.name, null, '', '', 0 from ${rows} r where not exists (select 1 from access_keys k where k.name = r.name)`
 
-const noteUses = statement({
-  name: 'note_key_uses',
-  columns: { digest: 'text', used_at: 'bigint' },
-  text: (rows) => `
-    update access_keys set used_at = r.used_at from ${rows} r
-    where access_keys.digest = r.digest and coalesce(access_keys.used_at, 0) < r.used_at`,
-})
+const noteUses = statement('note_key_uses', { digest: 'text', used_at: 'bigint' })`
+  update access_keys set used_at = r.used_at from ${rows} r
+  where access_keys.digest = r.digest and coalesce(access_keys.used_at, 0) < r.used_at`
 
-const deleteKey = statement({
-  name: 'delete_access_key',
-  columns: { name: 'text' },
-  text: (rows) => `delete from access_keys where name in (select r.name from ${rows} r)`,
-})
+const deleteKey = statement('delete_access_key', { name: 'text' })`
+  delete from access_keys where name in (select r.name from ${rows} r)`
 
-const listKeys = statement<KeyRow>({
-  name: 'list_access_keys',
-  columns: {},
-  text: () => `
-    select k.name, k.digest, k.scopes, k.brands, k.networks, k.expires_at, k.added_by, k.added_at, k.used_at
-    from access_keys k order by k.name`,
-})
+const listKeys = statement<KeyRow>('list_access_keys', {})`
+  select k.name, k.digest, k.scopes, k.brands, k.networks, k.expires_at, k.added_by, k.added_at, k.used_at
+  from access_keys k order by k.name`
 
 const topic = 'access_keys'
 /** A wake-up may be lost. */

@@ -7,7 +7,7 @@ import { createLoop } from '../../base/runtime/loop.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { commitIfPossible } from '../../base/store/commit-if-possible.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 
 export const storedLaneMigrations: readonly Migration[] = [
   {
@@ -23,42 +23,24 @@ export const storedLaneMigrations: readonly Migration[] = [
 const changed = { lane: 'text', settings: 'text', changed_by: 'text', changed_at: 'bigint' } as const
 
 /** Fails if the store has the lane. */
-const insertLane = statement({
-  name: 'insert_stored_lane',
-  columns: changed,
-  text: (rows) => `
-    insert into stored_lanes (lane, settings, changed_by, changed_at)
-    select r.lane, r.settings, r.changed_by, r.changed_at from ${rows} r`,
-})
+const insertLane = statement('insert_stored_lane', changed)`
+  insert into stored_lanes (lane, settings, changed_by, changed_at)
+  select r.lane, r.settings, r.changed_by, r.changed_at from ${rows} r`
 
 /** Fails if the store does not have the lane: no lane is without settings. */
-const demandLane = statement({
-  name: 'demand_stored_lane',
-  columns: { lane: 'text' },
-  text: (rows) => `
-    insert into stored_lanes (lane, settings, changed_by, changed_at)
-    select r.lane, null, '', 0 from ${rows} r where not exists (select 1 from stored_lanes l where l.lane = r.lane)`,
-})
+const demandLane = statement('demand_stored_lane', { lane: 'text' })`
+  insert into stored_lanes (lane, settings, changed_by, changed_at)
+  select r.lane, null, '', 0 from ${rows} r where not exists (select 1 from stored_lanes l where l.lane = r.lane)`
 
-const updateLane = statement({
-  name: 'update_stored_lane',
-  columns: changed,
-  text: (rows) => `
-    update stored_lanes set settings = r.settings, changed_by = r.changed_by, changed_at = r.changed_at
-    from ${rows} r where stored_lanes.lane = r.lane`,
-})
+const updateLane = statement('update_stored_lane', changed)`
+  update stored_lanes set settings = r.settings, changed_by = r.changed_by, changed_at = r.changed_at
+  from ${rows} r where stored_lanes.lane = r.lane`
 
-const deleteLane = statement({
-  name: 'delete_stored_lane',
-  columns: { lane: 'text' },
-  text: (rows) => `delete from stored_lanes where lane in (select r.lane from ${rows} r)`,
-})
+const deleteLane = statement('delete_stored_lane', { lane: 'text' })`
+  delete from stored_lanes where lane in (select r.lane from ${rows} r)`
 
-const listLanes = statement<StoredLane>({
-  name: 'list_stored_lanes',
-  columns: {},
-  text: () => 'select l.lane, l.settings from stored_lanes l order by l.lane',
-})
+const listLanes = statement<StoredLane>('list_stored_lanes', {})`
+  select l.lane, l.settings from stored_lanes l order by l.lane`
 
 export interface StoredLane {
   /** '7/push' */

@@ -1,7 +1,7 @@
 // The reported troubles. They are in the store, so that one of several processes with the same trouble reports it.
 
 import type { Database, Migration } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { Trouble } from './trouble.ts'
 
 /** A trouble that was reported and has not ended. */
@@ -38,35 +38,19 @@ const insertReports = statement<{ name: string }>({
     on conflict (name) do nothing returning name`,
 })
 
-const renewReports = statement({
-  name: 'renew_alert_reports',
-  columns: { name: 'text' },
-  text: (rows) => `update alert_reports set beat = beat + 1 where name in (select r.name from ${rows} r)`,
-})
+const renewReports = statement('renew_alert_reports', { name: 'text' })`
+  update alert_reports set beat = beat + 1 where name in (select r.name from ${rows} r)`
 
-const deleteReport = statement<{ name: string }>({
-  name: 'delete_alert_report',
-  columns: { name: 'text', beat: 'bigint' },
-  text: (rows) => `
-    delete from alert_reports
-    where exists (select 1 from ${rows} r where r.name = alert_reports.name and r.beat = alert_reports.beat) returning name`,
-})
+const deleteReport = statement<{ name: string }>('delete_alert_report', { name: 'text', beat: 'bigint' })`
+  delete from alert_reports
+  where exists (select 1 from ${rows} r where r.name = alert_reports.name and r.beat = alert_reports.beat) returning name`
 
-const selectReports = statement<Report>({
-  name: 'select_alert_reports',
-  columns: {},
-  text: () => 'select name, says, remedy, since, beat from alert_reports',
-})
+const selectReports = statement<Report>('select_alert_reports', {})`
+  select name, says, remedy, since, beat from alert_reports`
 
 export const storedReports = (database: Pick<Database, 'commit' | 'read'>): Reports => ({
   async renew(names) {
-    if (names.length > 0)
-      await database.commit([
-        op(
-          renewReports,
-          names.map((name) => [name]),
-        ),
-      ])
+    if (names.length > 0) await database.commit([op(renewReports, names, (name) => [name])])
     return database.read(op(selectReports, [[]]))
   },
   async begin(troubles) {

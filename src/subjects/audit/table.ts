@@ -4,7 +4,7 @@
 import { clock } from '../../base/runtime/clock.ts'
 import { random } from '../../base/runtime/random.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { type AuditRow, contentOf, type Forgotten, forgetAct, sha256 } from './chain.ts'
 
 // On SQLite, sqlite.ts defines the two functions.
@@ -52,11 +52,7 @@ export interface NewAuditEntry extends AuditDetails, Partial<Forgotten> {
 
 // PostgreSQL: the lock is a statement of its own, so that the next one sees the entries of the holder before. It is released at the
 // end of the transaction.
-const lockAudit = statement({
-  name: 'lock_audit',
-  columns: {},
-  text: () => 'select lock_audit() as locked',
-})
+const lockAudit = statement('lock_audit', {})`select lock_audit() as locked`
 
 // Each step of the chain finds its content by its place in a list. With a join, each step would visit all rows of the commit.
 const insertAudit = statement({
@@ -144,21 +140,13 @@ const filterColumns = {
 const isMatching = `(r.act is null or a.act = r.act) and (r.by is null or a.by = r.by) and (r.brand is null or a.brand = r.brand)
   and (r.since is null or a.at >= r.since) and (r.until is null or a.at < r.until)`
 
-const selectBefore = statement<AuditRow>({
-  name: 'list_audit',
-  columns: filterColumns,
-  text: (rows) => `
-    select ${columns} from ${rows} r join audit a on a.serial < r.serial and ${isMatching}
-    order by a.serial desc limit (select r.most from ${rows} r)`,
-})
+const selectBefore = statement<AuditRow>('list_audit', filterColumns)`
+  select ${columns} from ${rows} r join audit a on a.serial < r.serial and ${isMatching}
+  order by a.serial desc limit (select r.most from ${rows} r)`
 
-const selectOfUser = statement<AuditRow>({
-  name: 'list_audit_of_user',
-  columns: { ...filterColumns, user_id: 'text' },
-  text: (rows) => `
-    select ${columns} from ${rows} r join audit a on a.user_id = r.user_id and a.serial < r.serial and ${isMatching}
-    order by a.serial desc limit (select r.most from ${rows} r)`,
-})
+const selectOfUser = statement<AuditRow>('list_audit_of_user', { ...filterColumns, user_id: 'text' })`
+  select ${columns} from ${rows} r join audit a on a.user_id = r.user_id and a.serial < r.serial and ${isMatching}
+  order by a.serial desc limit (select r.most from ${rows} r)`
 
 /** The matching entries before this serial, the newest first. */
 export function listAudit(
@@ -171,13 +159,9 @@ export function listAudit(
   return database.read(user === undefined ? op(selectBefore, [row]) : op(selectOfUser, [[...row, user]]))
 }
 
-const selectAfter = statement<AuditRow>({
-  name: 'read_audit',
-  columns: { serial: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    select ${columns} from audit a where a.serial > (select r.serial from ${rows} r)
-    order by a.serial limit (select r.most from ${rows} r)`,
-})
+const selectAfter = statement<AuditRow>('read_audit', { serial: 'bigint', most: 'bigint' })`
+  select ${columns} from audit a where a.serial > (select r.serial from ${rows} r)
+  order by a.serial limit (select r.most from ${rows} r)`
 
 const pageRows = 2_000
 
@@ -192,11 +176,8 @@ export async function* readAudit(database: Database): AsyncGenerator<readonly Au
   }
 }
 
-const deleteThrough = statement({
-  name: 'forget_audit',
-  columns: { serial: 'bigint' },
-  text: (rows) => `delete from audit where serial <= (select max(r.serial) from ${rows} r)`,
-})
+const deleteThrough = statement('forget_audit', { serial: 'bigint' })`
+  delete from audit where serial <= (select max(r.serial) from ${rows} r)`
 
 const dayMs = 86_400_000
 const forgetRows = 5_000

@@ -84,10 +84,7 @@ export function createAwaitedLoop({ database, queue, quota, waitMs }: AwaitedOpt
     const byBrand = Map.groupBy(parked, ({ brand }) => brand)
     await database.commit([
       op(deleteAwaited, rowsOf(late)),
-      op(
-        deleteReported,
-        statuses.map(({ lane, ref, status }) => [lane, ref, status]),
-      ),
+      op(deleteReported, statuses, ({ lane, ref, status }) => [lane, ref, status]),
       ...[...byBrand].flatMap(([brand, own]) => parkedOps(queue, brand, own)),
     ])
     for (const each of parked) emitParked(each)

@@ -2,7 +2,7 @@
 
 import { noId, readOutcomeCounts } from '../../base/queue/outcome-counts.ts'
 import type { Database } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { actionGroups, type ConversionFilter, idOf } from './report.ts'
 import { readStatuses, type ShownStatuses } from './shown-statuses.ts'
 import type { ReachedStage, Stage } from './stage.ts'
@@ -126,15 +126,11 @@ function isReached(row: Row, stage: ReachedStage): boolean {
 const shownStage = ({ stage, failed }: Row): Conversion['stage'] =>
   stage === 0 && failed === 1 ? 'failed' : (stages[stage] as Conversion['stage'])
 
-const selectDay = statement<Row>({
-  name: 'list_conversions',
-  columns: { day: 'bigint', lane: 'text', after: 'text', most: 'bigint' },
-  text: (rows) => `
-    select c.ref, c.activity, c.action, c.stage, c.failed from conversions c
-    where c.day = (select r.day from ${rows} r) and c.lane = (select r.lane from ${rows} r)
-      and c.ref > (select r.after from ${rows} r)
-    order by c.ref limit (select r.most from ${rows} r)`,
-})
+const selectDay = statement<Row>('list_conversions', { day: 'bigint', lane: 'text', after: 'text', most: 'bigint' })`
+  select c.ref, c.activity, c.action, c.stage, c.failed from conversions c
+  where c.day = (select r.day from ${rows} r) and c.lane = (select r.lane from ${rows} r)
+    and c.ref > (select r.after from ${rows} r)
+  order by c.ref limit (select r.most from ${rows} r)`
 
 const selectNextDay = statement<{ day: number | null }>({
   name: 'next_day_of_conversions',

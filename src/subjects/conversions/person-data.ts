@@ -15,17 +15,6 @@ export const conversionPersonPart: IdentifiedPart<LaneRef> = {
       impersonal: ['lane', 'ref', 'at', 'received_at'],
     },
   ],
-  read: (database, ids) =>
-    database.read(
-      op(
-        selectReported,
-        ids.map(({ lane, ref }) => [lane, ref]),
-      ),
-    ),
-  eraseOps: (ids) => [
-    op(
-      eraseMeta,
-      ids.map(({ lane, ref }) => [lane, ref]),
-    ),
-  ],
+  read: (database, ids) => database.read(op(selectReported, ids, ({ lane, ref }) => [lane, ref])),
+  eraseOps: (ids) => [op(eraseMeta, ids, ({ lane, ref }) => [lane, ref])],
 }

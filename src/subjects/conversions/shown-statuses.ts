@@ -43,14 +43,7 @@ export async function readStatuses(
     databaseOf(lane),
   )
   const rows = await Promise.all(
-    [...byDatabase].map(([database, own]) =>
-      database.read(
-        op(
-          selectReported,
-          own.map(({ lane, ref }) => [lane, ref]),
-        ),
-      ),
-    ),
+    [...byDatabase].map(([database, own]) => database.read(op(selectReported, own, ({ lane, ref }) => [lane, ref]))),
   )
   const byRef = Map.groupBy(rows.flat(), laneRefKey)
   return messages.map(({ lane, refs: own }) => {

@@ -13,7 +13,7 @@
 import type { LaneRef } from '../../base/queue/find-refs.ts'
 import type { Migration } from '../../base/store/database.ts'
 import { forgetOld } from '../../base/store/forget-old.ts'
-import { statement } from '../../base/store/statement.ts'
+import { rows, statement } from '../../base/store/statement.ts'
 import type { MessageStatus } from '../../contract/status.ts'
 import type { Timestamp } from '../../contract/timestamp.ts'
 import { countedMigrations } from './counted.ts'
@@ -48,14 +48,10 @@ export interface ReportedStatus extends LaneRef {
 }
 
 // Before `insertReported`: the row is locked until the statuses are committed, so that removeAwaited() cannot overlook them.
-export const insertAwaited = statement({
-  name: 'insert_awaited_identifiers',
-  columns: { lane: 'text', ref: 'text', since: 'bigint' },
-  text: (rows) => `
-    insert into awaited_identifiers (lane, ref, since, reports)
-    select r.lane, r.ref, min(r.since), 1 from ${rows} r where true group by r.lane, r.ref order by r.lane, r.ref
-    on conflict (lane, ref) do update set reports = awaited_identifiers.reports + 1`,
-})
+export const insertAwaited = statement('insert_awaited_identifiers', { lane: 'text', ref: 'text', since: 'bigint' })`
+  insert into awaited_identifiers (lane, ref, since, reports)
+  select r.lane, r.ref, min(r.since), 1 from ${rows} r where true group by r.lane, r.ref order by r.lane, r.ref
+  on conflict (lane, ref) do update set reports = awaited_identifiers.reports + 1`
 
 /** An identifier that no message has yet. */
 export interface Awaited extends LaneRef {
@@ -106,28 +102,16 @@ export const insertReported = statement({
       where excluded.at < reported_statuses.at`,
 })
 
-export const selectReported = statement<ReportedStatus>({
-  name: 'select_reported_statuses',
-  columns: { lane: 'text', ref: 'text' },
-  text: (rows) => `
-    select s.lane, s.ref, s.status, s.at, s.meta from ${rows} r cross join reported_statuses s
-    where s.lane = r.lane and s.ref = r.ref`,
-})
+export const selectReported = statement<ReportedStatus>('select_reported_statuses', { lane: 'text', ref: 'text' })`
+  select s.lane, s.ref, s.status, s.at, s.meta from ${rows} r cross join reported_statuses s
+  where s.lane = r.lane and s.ref = r.ref`
 
-export const deleteReported = statement({
-  name: 'delete_reported_statuses',
-  columns: { lane: 'text', ref: 'text', status: 'text' },
-  text: (rows) => `
-    delete from reported_statuses where (lane, ref, status) in (select r.lane, r.ref, r.status from ${rows} r)`,
-})
+export const deleteReported = statement('delete_reported_statuses', { lane: 'text', ref: 'text', status: 'text' })`
+  delete from reported_statuses where (lane, ref, status) in (select r.lane, r.ref, r.status from ${rows} r)`
 
 /** The operator's meta contains the activity record of the user. */
-export const eraseMeta = statement({
-  name: 'erase_reported_meta',
-  columns: { lane: 'text', ref: 'text' },
-  text: (rows) => `
-    update reported_statuses set meta = null where (lane, ref) in (select r.lane, r.ref from ${rows} r)`,
-})
+export const eraseMeta = statement('erase_reported_meta', { lane: 'text', ref: 'text' })`
+  update reported_statuses set meta = null where (lane, ref) in (select r.lane, r.ref from ${rows} r)`
 
 export const forgetReported = forgetOld({
   table: 'reported_statuses',
@@ -136,16 +120,9 @@ export const forgetReported = forgetOld({
   unit: 'ms',
 })
 
-export const selectCursor = statement<{ cursor: string }>({
-  name: 'select_status_cursor',
-  columns: { lane: 'text' },
-  text: (rows) => `select c.cursor from ${rows} r join status_cursors c on c.lane = r.lane`,
-})
+export const selectCursor = statement<{ cursor: string }>('select_status_cursor', { lane: 'text' })`
+  select c.cursor from ${rows} r join status_cursors c on c.lane = r.lane`
 
-export const upsertCursor = statement({
-  name: 'upsert_status_cursor',
-  columns: { lane: 'text', cursor: 'text', at: 'bigint' },
-  text: (rows) => `
-    insert into status_cursors (lane, cursor, at) select r.lane, r.cursor, r.at from ${rows} r where true
-    on conflict (lane) do update set cursor = excluded.cursor, at = excluded.at`,
-})
+export const upsertCursor = statement('upsert_status_cursor', { lane: 'text', cursor: 'text', at: 'bigint' })`
+  insert into status_cursors (lane, cursor, at) select r.lane, r.cursor, r.at from ${rows} r where true
+  on conflict (lane) do update set cursor = excluded.cursor, at = excluded.at`

@@ -135,10 +135,5 @@ export function createClaim({ database, transactional }: ClaimOptions): ClaimMes
 
 /** The rows of the messages that were claimed before. */
 export function readClaims(database: Database, messages: readonly Message[]): Promise<readonly ClaimedBefore[]> {
-  return database.read(
-    op(
-      selectMessages,
-      messages.map((m) => [m.brand, m.key]),
-    ),
-  )
+  return database.read(op(selectMessages, messages, (m) => [m.brand, m.key]))
 }

@@ -2,7 +2,7 @@
 
 import type { Migration, Value } from '../../base/store/database.ts'
 import { insertNew } from '../../base/store/insert-new.ts'
-import { statement } from '../../base/store/statement.ts'
+import { rows, statement } from '../../base/store/statement.ts'
 import type { Category } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
@@ -85,17 +85,10 @@ export function deviceSendRow(
 }
 
 /** The results of a message at its devices, oldest first. */
-export const listDeviceSends = statement<DeviceSend>({
-  name: 'list_device_sends',
-  columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `
-    select s.attempt, s.device, s.service, s.category, s.rule, s.provider_id, s.error, s.answer, s.uncertain, s.at
-    from ${rows} r join device_sends s on s.brand = r.brand and s.ref = r.ref order by s.attempt, s.at, s.device`,
-})
+export const listDeviceSends = statement<DeviceSend>('list_device_sends', { brand: 'text', ref: 'text' })`
+  select s.attempt, s.device, s.service, s.category, s.rule, s.provider_id, s.error, s.answer, s.uncertain, s.at
+  from ${rows} r join device_sends s on s.brand = r.brand and s.ref = r.ref order by s.attempt, s.at, s.device`
 
 /** Deletes all rows of these messages. */
-export const eraseDeviceSends = statement({
-  name: 'erase_device_sends',
-  columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `delete from device_sends where (brand, ref) in (select r.brand, r.ref from ${rows} r)`,
-})
+export const eraseDeviceSends = statement('erase_device_sends', { brand: 'text', ref: 'text' })`
+  delete from device_sends where (brand, ref) in (select r.brand, r.ref from ${rows} r)`

@@ -18,12 +18,7 @@ export const withoutErased =
       if (person) found.set(erasedKey(message.key, person.userDigest, person.digestOf(message.key)), message)
     }
     if (found.size === 0) return claim(messages)
-    const rows = await database.read(
-      op(
-        selectMessages,
-        [...found].map(([key, { brand }]) => [brand, key]),
-      ),
-    )
+    const rows = await database.read(op(selectMessages, [...found], ([key, { brand }]) => [brand, key]))
     const claims = new Map<Message, Claim>()
     for (const { key, ref, state } of rows)
       claims.set(found.get(key) as Message, { is: state === 'successful' ? 'delivered' : 'erased', ref })

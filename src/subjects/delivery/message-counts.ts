@@ -24,9 +24,5 @@ export interface MessageCount {
 }
 
 /** The counts of each brand: read with `database.readMerged(op(countMessages, [[]]))`. */
-export const countMessages = statement<MessageCount>({
-  name: 'count_messages',
-  columns: {},
-  text: () => `
-    select c.scope as brand, c.name, sum(c.n) as n from message_counts c group by c.scope, c.name order by 1, 2`,
-})
+export const countMessages = statement<MessageCount>('count_messages', {})`
+  select c.scope as brand, c.name, sum(c.n) as n from message_counts c group by c.scope, c.name order by 1, 2`

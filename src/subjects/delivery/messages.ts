@@ -9,7 +9,7 @@
 // | fatal      | likewise                                     | the platform sends it again: a new attempt                  |
 
 import type { Database, Migration } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { messageKeysOf } from '../../contract/message-key.ts'
 
 export type MessageState = 'in_flight' | 'successful' | 'failed' | 'fatal'
@@ -95,13 +95,9 @@ export interface ClaimedBefore {
 }
 
 /** The rows of these keys. */
-export const selectMessages = statement<ClaimedBefore>({
-  name: 'select_messages',
-  columns: { brand: 'text', key: 'text' },
-  text: (rows) => `
-    select m.brand, m.key, m.ref, m.state, m.attempt, m.owner, m.request, m.start_at, m.length
-    from ${rows} r join messages m on m.brand = r.brand and m.key = r.key`,
-})
+export const selectMessages = statement<ClaimedBefore>('select_messages', { brand: 'text', key: 'text' })`
+  select m.brand, m.key, m.ref, m.state, m.attempt, m.owner, m.request, m.start_at, m.length
+  from ${rows} r join messages m on m.brand = r.brand and m.key = r.key`
 
 /**
  * Begins another attempt of a message that ended failed or fatal, or whose owner died. It takes effect only if the row has not
@@ -183,12 +179,8 @@ export const settleLateSuccesses = statement({
 })
 
 /** Changes nothing. While the brand of a message is moved, the store refuses this, and with it the commit. */
-export const touchMessages = statement({
-  name: 'touch_messages',
-  columns: { ref: 'text' },
-  text: (rows) => `
-    update messages set updated_at = messages.updated_at from ${rows} r where messages.ref = r.ref`,
-})
+export const touchMessages = statement('touch_messages', { ref: 'text' })`
+  update messages set updated_at = messages.updated_at from ${rows} r where messages.ref = r.ref`
 
 /**
  * Replaces key and user by digests, unless the message has changed since it was read. The key still prevents that a repetition is
@@ -222,11 +214,8 @@ export interface MessageRow extends ClaimedBefore {
 const columns = `m.brand, m.key, m.ref, m.user_id, m.state, m.attempt, m.uncertain, m.owner, m.rule, m.error, m.call,
   m.updated_at, m.request, m.start_at, m.length, m.permission, m.permission_read_at, m.permission_as_of`
 
-const selectByRef = statement<MessageRow>({
-  name: 'find_messages_by_ref',
-  columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `select ${columns} from ${rows} r join messages m on m.ref = r.ref and m.brand || '' = r.brand`,
-})
+const selectByRef = statement<MessageRow>('find_messages_by_ref', { brand: 'text', ref: 'text' })`
+  select ${columns} from ${rows} r join messages m on m.ref = r.ref and m.brand || '' = r.brand`
 
 /** The message with this push_id or site_notification_id, of one of these brands. */
 export async function findByRef(
@@ -249,12 +238,8 @@ export async function findByRefs(
 
 // One range of the primary key for each channel: see messageKeysOf(). No "order by m.ref": with it, PostgreSQL reads all messages
 // in that order, 7 s for ten million.
-const selectById = statement<MessageRow>({
-  name: 'find_messages_by_id',
-  columns: { brand: 'text', first: 'text', after: 'text' },
-  text: (rows) => `
-    select ${columns} from ${rows} r join messages m on m.brand = r.brand and m.key >= r.first and m.key < r.after`,
-})
+const selectById = statement<MessageRow>('find_messages_by_id', { brand: 'text', first: 'text', after: 'text' })`
+  select ${columns} from ${rows} r join messages m on m.brand = r.brand and m.key >= r.first and m.key < r.after`
 
 /** All messages with this activity.id, of these brands and both channels, in the order of their identifiers. */
 export async function findById(

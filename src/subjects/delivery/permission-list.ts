@@ -2,7 +2,7 @@
 
 import { firstUuidv7 } from '../../base/runtime/ids.ts'
 import type { Database } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { MessageRow } from './messages.ts'
 import { type Basis, readBases } from './permission.ts'
 
@@ -25,16 +25,12 @@ export interface CheckedMessage extends Row {
 }
 
 // By the index of the identifiers, which begin with the time of arrival. `|| ''` excludes the other indexes with the brand.
-const selectPage = statement<Row>({
-  name: 'list_permissions',
-  columns: { brand: 'text', after: 'text', before: 'text', most: 'bigint' },
-  text: (rows) => `
-    select m.key, m.user_id, m.ref, m.state, m.uncertain, m.updated_at, m.permission, m.permission_read_at, m.permission_as_of
-    from messages m
-    where m.ref > (select r.after from ${rows} r) and m.ref < (select r.before from ${rows} r)
-      and m.brand || '' = (select r.brand from ${rows} r)
-    order by m.ref limit (select r.most from ${rows} r)`,
-})
+const selectPage = statement<Row>('list_permissions', { brand: 'text', after: 'text', before: 'text', most: 'bigint' })`
+  select m.key, m.user_id, m.ref, m.state, m.uncertain, m.updated_at, m.permission, m.permission_read_at, m.permission_as_of
+  from messages m
+  where m.ref > (select r.after from ${rows} r) and m.ref < (select r.before from ${rows} r)
+    and m.brand || '' = (select r.brand from ${rows} r)
+  order by m.ref limit (select r.most from ${rows} r)`
 
 const pageMessages = 1_000
 

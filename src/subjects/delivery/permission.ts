@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { Field } from '../attributes/attribute-source.ts'
 import type { MessageRow } from './messages.ts'
 
@@ -59,13 +59,9 @@ export function toStored(basis: Basis): StoredBasis {
 }
 
 // In the order of their numbers: two processes that store the same ones must not deadlock.
-const insertPermissions = statement({
-  name: 'insert_permissions',
-  columns: { id: 'bigint', basis: 'text' },
-  text: (rows) => `
-    insert into permissions (id, basis) select r.id, r.basis from ${rows} r where true order by r.id
-    on conflict (id) do nothing`,
-})
+const insertPermissions = statement('insert_permissions', { id: 'bigint', basis: 'text' })`
+  insert into permissions (id, basis) select r.id, r.basis from ${rows} r where true order by r.id
+  on conflict (id) do nothing`
 
 /** The bases that this process knows to be stored. Nobody deletes them. */
 const storedIn = new WeakMap<Database, Set<number>>()
@@ -87,11 +83,8 @@ export function storeBases(database: Database, bases: readonly StoredBasis[]): r
 export const isAllowed = ({ decided }: Basis): boolean =>
   decided === 'nothing forbids it' || decided === 'suppression.module allows it'
 
-const selectPermissions = statement<{ id: number; basis: string }>({
-  name: 'select_permissions',
-  columns: { id: 'bigint' },
-  text: (rows) => `select p.id, p.basis from ${rows} r join permissions p on p.id = r.id`,
-})
+const selectPermissions = statement<{ id: number; basis: string }>('select_permissions', { id: 'bigint' })`
+  select p.id, p.basis from ${rows} r join permissions p on p.id = r.id`
 
 /** The bases with these numbers. */
 export async function readBases(database: Database, ids: Iterable<number>): Promise<ReadonlyMap<number, Basis>> {

@@ -2,7 +2,7 @@
 
 import type { Migration, Value } from '../../base/store/database.ts'
 import { insertNew } from '../../base/store/insert-new.ts'
-import { statement } from '../../base/store/statement.ts'
+import { rows, statement } from '../../base/store/statement.ts'
 import type { Failed, Fatal } from '../../contract/outcome.ts'
 import type { Message } from '../providers/provider.ts'
 
@@ -61,24 +61,14 @@ export interface Refusal {
 }
 
 /** The attempts of a message that did not succeed, oldest first. */
-export const listRefusals = statement<Refusal>({
-  name: 'list_refusals',
-  columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `
-    select f.attempt, f.at, f.category, f.reason, f.error, f.rule, f.answer, f.call, f.uncertain
-    from ${rows} r join refusals f on f.brand = r.brand and f.ref = r.ref order by f.attempt`,
-})
+export const listRefusals = statement<Refusal>('list_refusals', { brand: 'text', ref: 'text' })`
+  select f.attempt, f.at, f.category, f.reason, f.error, f.rule, f.answer, f.call, f.uncertain
+  from ${rows} r join refusals f on f.brand = r.brand and f.ref = r.ref order by f.attempt`
 
 /** Deletes all rows of these messages. */
-export const eraseRefusals = statement({
-  name: 'erase_refusals',
-  columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `delete from refusals where (brand, ref) in (select r.brand, r.ref from ${rows} r)`,
-})
+export const eraseRefusals = statement('erase_refusals', { brand: 'text', ref: 'text' })`
+  delete from refusals where (brand, ref) in (select r.brand, r.ref from ${rows} r)`
 
 /** The calls of the refusals of these messages. */
-export const selectCallsOf = statement<{ call: string | null }>({
-  name: 'calls_of_refusals',
-  columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `select f.call from ${rows} r join refusals f on f.brand = r.brand and f.ref = r.ref`,
-})
+export const selectCallsOf = statement<{ call: string | null }>('calls_of_refusals', { brand: 'text', ref: 'text' })`
+  select f.call from ${rows} r join refusals f on f.brand = r.brand and f.ref = r.ref`

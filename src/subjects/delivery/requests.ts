@@ -106,12 +106,7 @@ export async function readTexts(
   places: readonly TextPlace[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(places.map(({ request }) => request))]
-  const found = await database.read(
-    op(
-      selectRequests,
-      ids.map((id) => [id]),
-    ),
-  )
+  const found = await database.read(op(selectRequests, ids, (id) => [id]))
   const textOf = new Map(found.map(({ id, text }) => [id, text]))
   return new Map(
     places.flatMap((place) => {

@@ -12,7 +12,7 @@ import {
 } from '../../base/runtime/retention.ts'
 import type { Database } from '../../base/store/database.ts'
 import { forgetOld } from '../../base/store/forget-old.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { forgetRemovals, forgetUnlinks, removalsKeptMs } from '../devices/retention.ts'
 import { forgetNotifications } from '../inbox/store.ts'
 import { forgetCalls } from '../providers/calls.ts'
@@ -30,24 +30,17 @@ export const forgetMessages = forgetOld({
 export const forgetRequests = forgetOld({ table: 'requests', key: 'id', age: 'id', unit: 'id', partitioned: true })
 
 const deleteEvidence = (table: 'refusals' | 'device_sends') =>
-  statement<{ gone: number }>({
-    name: `forget_${table}`,
-    columns: { brand: 'text', before: 'text', most: 'bigint' },
-    text: (rows) => `
-      delete from ${table} where (brand, ref) in (
-        select e.brand, e.ref from ${table} e
-        where e.brand = (select r.brand from ${rows} r) and e.ref < (select r.before from ${rows} r)
-        order by e.ref limit (select r.most from ${rows} r))
-      returning 1 as gone`,
-  })
+  statement<{ gone: number }>(`forget_${table}`, { brand: 'text', before: 'text', most: 'bigint' })`
+    delete from ${table} where (brand, ref) in (
+      select e.brand, e.ref from ${table} e
+      where e.brand = (select r.brand from ${rows} r) and e.ref < (select r.before from ${rows} r)
+      order by e.ref limit (select r.most from ${rows} r))
+    returning 1 as gone`
 const deleteRefusals = deleteEvidence('refusals')
 const deleteDeviceSends = deleteEvidence('device_sends')
 
-const selectBrands = statement<{ brand: string }>({
-  name: 'brands_with_messages',
-  columns: {},
-  text: () => 'select distinct c.scope as brand from message_counts c',
-})
+const selectBrands = statement<{ brand: string }>('brands_with_messages', {})`
+  select distinct c.scope as brand from message_counts c`
 
 const batchRows = 2_000
 

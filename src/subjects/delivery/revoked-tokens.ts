@@ -7,7 +7,7 @@ import { secretOf } from '../../base/people/erasures.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { createLoop } from '../../base/runtime/loop.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 
 export const revocationMigrations: readonly Migration[] = [
   {
@@ -19,19 +19,12 @@ export const revocationMigrations: readonly Migration[] = [
   },
 ]
 
-const revokeTokens = statement({
-  name: 'revoke_tokens',
-  columns: { brand: 'text', digest: 'text', before: 'bigint' },
-  text: (rows) => `
-    insert into revoked_tokens (brand, digest, before) select r.brand, r.digest, r.before from ${rows} r where true
-    on conflict (digest) do update set before = excluded.before where revoked_tokens.before < excluded.before`,
-})
+const revokeTokens = statement('revoke_tokens', { brand: 'text', digest: 'text', before: 'bigint' })`
+  insert into revoked_tokens (brand, digest, before) select r.brand, r.digest, r.before from ${rows} r where true
+  on conflict (digest) do update set before = excluded.before where revoked_tokens.before < excluded.before`
 
-const forgetRevokedTokens = statement({
-  name: 'forget_revoked_tokens',
-  columns: { before: 'bigint' },
-  text: (rows) => `delete from revoked_tokens where before < (select min(r.before) from ${rows} r)`,
-})
+const forgetRevokedTokens = statement('forget_revoked_tokens', { before: 'bigint' })`
+  delete from revoked_tokens where before < (select min(r.before) from ${rows} r)`
 
 interface RevokedTokens {
   readonly brand: string
@@ -40,12 +33,8 @@ interface RevokedTokens {
   readonly secret: string
 }
 
-const listRevokedTokens = statement<RevokedTokens>({
-  name: 'list_revoked_tokens',
-  columns: {},
-  text: () =>
-    'select t.brand, t.digest, t.before, s.secret from revoked_tokens t join person_secrets s on s.brand = t.brand',
-})
+const listRevokedTokens = statement<RevokedTokens>('list_revoked_tokens', {})`
+  select t.brand, t.digest, t.before, s.secret from revoked_tokens t join person_secrets s on s.brand = t.brand`
 
 const topic = 'revoked_tokens'
 /** A wake-up may be lost. */

@@ -1,7 +1,7 @@
 // A person's devices: links, unlinks and removals.
 
 import type { PersonPart } from '../../base/people/person-data.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { timestampOf } from '../../contract/timestamp.ts'
 import { eraseRemovals } from './removals/removals.ts'
 import { eraseLinks, eraseUnlinks, selectOwn } from './tables.ts'
@@ -46,13 +46,9 @@ interface RemovalRow {
 }
 
 // Each removal has an unlink, which the index finds by user.
-const selectRemovals = statement<RemovalRow>({
-  name: 'removals_of_person',
-  columns: { brand: 'text', user_id: 'text' },
-  text: (rows) => `
-    select m.device, m.link_at, m.at, m.why, m.removed_at, m.restored_at
-    from ${rows} r cross join device_unlinks u cross join device_removals m
-    where u.user_id = r.user_id and u.brand = r.brand
-      and m.brand = u.brand and m.device = u.device and m.user_id = u.user_id
-    order by m.device, m.at`,
-})
+const selectRemovals = statement<RemovalRow>('removals_of_person', { brand: 'text', user_id: 'text' })`
+  select m.device, m.link_at, m.at, m.why, m.removed_at, m.restored_at
+  from ${rows} r cross join device_unlinks u cross join device_removals m
+  where u.user_id = r.user_id and u.brand = r.brand
+    and m.brand = u.brand and m.device = u.device and m.user_id = u.user_id
+  order by m.device, m.at`

@@ -210,12 +210,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     name: 'registry',
 
     async findDevices(brand, userIds) {
-      const rows = await database.read(
-        op(
-          selectOfUsers,
-          [...new Set(userIds)].map((userId) => [brand, userId]),
-        ),
-      )
+      const rows = await database.read(op(selectOfUsers, [...new Set(userIds)], (userId) => [brand, userId]))
       const devices = new Map<string, Device[]>()
       for (const row of rows) {
         const userDevices = devices.get(row.user_id)
@@ -227,12 +222,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     async findHolders(brand, tokens) {
       const ids = new Map(tokens.map((token) => [token, deviceId(token)]))
-      const rows = await database.read(
-        op(
-          selectHolders,
-          [...new Set(ids.values())].map((id) => [brand, id]),
-        ),
-      )
+      const rows = await database.read(op(selectHolders, [...new Set(ids.values())], (id) => [brand, id]))
       const holderOf = new Map(rows.map((row) => [row.device, row.held === 1 ? deviceOf(row) : 'nobody']))
       const found = new Map<string, Holder>()
       for (const [token, id] of ids) {

@@ -2,7 +2,7 @@
 // before the link that it ended, because that link would be in force again.
 
 import type { Database, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { clearTokensOp } from './tables.ts'
 
 /** How long a removal can be restored. */
@@ -39,27 +39,19 @@ const selectOld = statement<{ brand: string; device: string; user_id: string }>(
 const oldUnlink = { brand: 'text', device: 'text', user_id: 'text', before: 'bigint' } as const
 
 /** Deletes the links that these unlinks ended. */
-const deleteEnded = statement({
-  name: 'delete_ended_devices',
-  columns: oldUnlink,
-  text: (rows) => `
-    delete from devices where (brand, device) in (
-      select u.brand, u.device from ${rows} r
-      join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at < r.before
-      join devices d on d.brand = u.brand and d.device = u.device and d.user_id = u.user_id and d.link_at <= u.at)`,
-})
+const deleteEnded = statement('delete_ended_devices', oldUnlink)`
+  delete from devices where (brand, device) in (
+    select u.brand, u.device from ${rows} r
+    join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at < r.before
+    join devices d on d.brand = u.brand and d.device = u.device and d.user_id = u.user_id and d.link_at <= u.at)`
 
 /** Deletes these unlinks, except one that was renewed meanwhile or still ends a link. */
-const deleteUnlinks = statement({
-  name: 'delete_old_device_unlinks',
-  columns: oldUnlink,
-  text: (rows) => `
-    delete from device_unlinks where (brand, device, user_id) in (
-      select u.brand, u.device, u.user_id from ${rows} r
-      join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at < r.before
-      where not exists (select 1 from devices d
-        where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id and d.link_at <= u.at))`,
-})
+const deleteUnlinks = statement('delete_old_device_unlinks', oldUnlink)`
+  delete from device_unlinks where (brand, device, user_id) in (
+    select u.brand, u.device, u.user_id from ${rows} r
+    join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at < r.before
+    where not exists (select 1 from devices d
+      where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id and d.link_at <= u.at))`
 
 export async function forgetRemovals(database: Database, before: number): Promise<number> {
   const [deleted] = await database.commit([op(deleteRemovals, [[before, batchSize]])])

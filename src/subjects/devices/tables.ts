@@ -8,7 +8,7 @@
 // The token of an ended link is deleted, unless a removal can be restored: `device` is its hash.
 
 import type { Migration, Op, Value } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { Timestamp } from '../../contract/timestamp.ts'
 import type { Device } from './device.ts'
 import { appOrigin, type StampedEvent } from './device-event.ts'
@@ -55,10 +55,7 @@ export function writeOps(events: readonly StampedEvent[], now: number): readonly
 
 /** Deletes the tokens of these devices that belong to nobody. The devices of a removal keep theirs until it is forgotten. */
 export const clearTokensOp = (devices: readonly { readonly brand: string; readonly id: string }[]): Op =>
-  op(
-    clearTokens,
-    devices.map(({ brand, id }) => [brand, id]),
-  )
+  op(clearTokens, devices, ({ brand, id }) => [brand, id])
 
 /** Returns a row of writeUnlinks. */
 export function unlinkRow(
@@ -105,18 +102,11 @@ const insertLinks = statement({
 
 /** Returns the operation that stores that a push to each of these devices was accepted. A later link does not change it. */
 export const proveDevicesOp = (devices: readonly Device[]): Op =>
-  op(
-    proveDevices,
-    devices.map((device) => [device.brand, idOf(device)]),
-  )
+  op(proveDevices, devices, (device) => [device.brand, idOf(device)])
 
-const proveDevices = statement({
-  name: 'prove_devices',
-  columns: { brand: 'text', device: 'text' },
-  text: (rows) => `
-    update devices set unproven = 0 from ${rows} r
-    where devices.brand = r.brand and devices.device = r.device and devices.unproven = 1`,
-})
+const proveDevices = statement('prove_devices', { brand: 'text', device: 'text' })`
+  update devices set unproven = 0 from ${rows} r
+  where devices.brand = r.brand and devices.device = r.device and devices.unproven = 1`
 
 const laterUnlink = `
   on conflict (brand, device, user_id) do update set at = excluded.at, seen_at = excluded.seen_at
@@ -136,26 +126,18 @@ export const writeUnlinks = statement({
 /** The rows of a user's devices from before the erasure, as a timestamp and in epoch milliseconds. */
 export const erasedDevice = { brand: 'text', device: 'text', user_id: 'text', before: 'text', at: 'bigint' } as const
 
-export const eraseLinks = statement<{ device: string }>({
-  name: 'erase_device_links',
-  columns: erasedDevice,
-  text: (rows) => `
-    delete from devices where (brand, device) in (
-      select d.brand, d.device from ${rows} r
-      join devices d on d.brand = r.brand and d.device = r.device and d.user_id = r.user_id and d.link_at <= r.before)
-    returning device`,
-})
+export const eraseLinks = statement<{ device: string }>('erase_device_links', erasedDevice)`
+  delete from devices where (brand, device) in (
+    select d.brand, d.device from ${rows} r
+    join devices d on d.brand = r.brand and d.device = r.device and d.user_id = r.user_id and d.link_at <= r.before)
+  returning device`
 
-export const eraseUnlinks = statement<{ device: string }>({
-  name: 'erase_device_unlinks',
-  columns: erasedDevice,
-  text: (rows) => `
-    delete from device_unlinks where (brand, device, user_id) in (
-      select u.brand, u.device, u.user_id from ${rows} r
-      join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at <= r.at
-      where not exists (select 1 from devices d where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id))
-    returning device`,
-})
+export const eraseUnlinks = statement<{ device: string }>('erase_device_unlinks', erasedDevice)`
+  delete from device_unlinks where (brand, device, user_id) in (
+    select u.brand, u.device, u.user_id from ${rows} r
+    join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.seen_at <= r.at
+    where not exists (select 1 from devices d where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id))
+  returning device`
 
 /** Begins the reason of a removal that cannot be restored: newer devices have taken the place of the device. */
 export const replacedReason = 'replaced: '
@@ -232,17 +214,13 @@ export interface DeviceRow {
 }
 
 /** Reads the devices of these users, the most recently linked first. */
-export const selectOfUsers = statement<DeviceRow>({
-  name: 'select_devices_of_users',
-  columns: { brand: 'text', user_id: 'text' },
-  text: (rows) => `
-    select d.brand, d.device, ${listed('d')}, d.unproven
-    from ${rows} r
-    join devices d on d.brand = r.brand and d.user_id = r.user_id
-    left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
-    where u.at is null or u.at < d.link_at
-    order by d.brand, d.user_id, d.link_at desc, d.device`,
-})
+export const selectOfUsers = statement<DeviceRow>('select_devices_of_users', { brand: 'text', user_id: 'text' })`
+  select d.brand, d.device, ${listed('d')}, d.unproven
+  from ${rows} r
+  join devices d on d.brand = r.brand and d.user_id = r.user_id
+  left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
+  where u.at is null or u.at < d.link_at
+  order by d.brand, d.user_id, d.link_at desc, d.device`
 
 /** A device that the user has linked or unlinked, in force or not. */
 export interface OwnRow extends Pick<DeviceRow, 'brand' | 'device' | 'user_id' | 'link_at' | 'token' | 'kind'> {
@@ -253,23 +231,19 @@ export interface OwnRow extends Pick<DeviceRow, 'brand' | 'device' | 'user_id' |
   readonly ended_at: Timestamp
 }
 
-export const selectOwn = statement<OwnRow>({
-  name: 'select_own_devices',
-  columns: { brand: 'text', user_id: 'text' },
-  text: (rows) => `
-    select d.brand, d.device, d.user_id, d.link_at, d.token, d.kind, d.app, d.environment, d.channel,
-      coalesce(u.at, '') as ended_at
-    from ${rows} r
-    join devices d on d.brand = r.brand and d.user_id = r.user_id
-    left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
-    union all
-    select u.brand, u.device, u.user_id, '' as link_at, '' as token, '' as kind, '' as app, '' as environment, '' as channel,
-      u.at as ended_at
-    from ${rows} r
-    join device_unlinks u on u.brand = r.brand and u.user_id = r.user_id
-    where not exists (
-      select 1 from devices d where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id)`,
-})
+export const selectOwn = statement<OwnRow>('select_own_devices', { brand: 'text', user_id: 'text' })`
+  select d.brand, d.device, d.user_id, d.link_at, d.token, d.kind, d.app, d.environment, d.channel,
+    coalesce(u.at, '') as ended_at
+  from ${rows} r
+  join devices d on d.brand = r.brand and d.user_id = r.user_id
+  left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
+  union all
+  select u.brand, u.device, u.user_id, '' as link_at, '' as token, '' as kind, '' as app, '' as environment, '' as channel,
+    u.at as ended_at
+  from ${rows} r
+  join device_unlinks u on u.brand = r.brand and u.user_id = r.user_id
+  where not exists (
+    select 1 from devices d where d.brand = u.brand and d.device = u.device and d.user_id = u.user_id)`
 
 /** Reads the devices beyond each user's limit, at most 1,000, after the writes of the same commit. Counts by the index. */
 export const selectExcess = statement<DeviceRow & { ticket: number }>({
@@ -294,15 +268,11 @@ export interface HolderRow extends DeviceRow {
 }
 
 /** Reads the holders of these devices; a device that was never seen is absent. */
-export const selectHolders = statement<HolderRow>({
-  name: 'select_device_holders',
-  columns: { brand: 'text', device: 'text' },
-  text: (rows) => `
-    select r.brand, r.device, ${listed('d')}, d.unproven,
-      case when d.link_at is not null and (u.at is null or u.at < d.link_at) then 1 else 0 end as held
-    from ${rows} r
-    left join devices d on d.brand = r.brand and d.device = r.device
-    left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
-    where coalesce(d.link_at,
-      (select max(k.at) from device_unlinks k where k.brand = r.brand and k.device = r.device)) is not null`,
-})
+export const selectHolders = statement<HolderRow>('select_device_holders', { brand: 'text', device: 'text' })`
+  select r.brand, r.device, ${listed('d')}, d.unproven,
+    case when d.link_at is not null and (u.at is null or u.at < d.link_at) then 1 else 0 end as held
+  from ${rows} r
+  left join devices d on d.brand = r.brand and d.device = r.device
+  left join device_unlinks u on u.brand = d.brand and u.device = d.device and u.user_id = d.user_id
+  where coalesce(d.link_at,
+    (select max(k.at) from device_unlinks k where k.brand = r.brand and k.device = r.device)) is not null`

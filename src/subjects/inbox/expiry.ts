@@ -3,7 +3,7 @@
 import { clock } from '../../base/runtime/clock.ts'
 import { createLoop, type Loop } from '../../base/runtime/loop.ts'
 import type { Database, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { timestampOf } from '../../contract/timestamp.ts'
 import type { StatusOps } from './marks.ts'
 
@@ -18,10 +18,7 @@ export function createExpiry(database: Pick<Database, 'read' | 'commit'>, status
   function opsOf(expired: readonly Expired[]): readonly Op[] {
     const unseen = expired.filter(({ seen_at: seenAt }) => seenAt === null)
     return [
-      op(
-        noteExpiry,
-        expired.map(({ brand, ref }) => [brand, ref]),
-      ),
+      op(noteExpiry, expired, ({ brand, ref }) => [brand, ref]),
       ...statusOps(
         unseen.map(({ brand, ref, expires_at: at }) => ({ brand, ref, status: 'expired', at: timestampOf(at) })),
       ),
@@ -34,12 +31,7 @@ export function createExpiry(database: Pick<Database, 'read' | 'commit'>, status
       const now = clock.now()
       const excluded = refused
       refused = []
-      const expired = await database.read(
-        op(
-          selectExpired,
-          ['', ...excluded].map((brand) => [now, batchRows, brand]),
-        ),
-      )
+      const expired = await database.read(op(selectExpired, ['', ...excluded], (brand) => [now, batchRows, brand]))
       if (expired.length === 0) return everyMs
       // Each brand separately: the rows of a brand that is being moved to another database cannot be changed.
       const brands = [...Map.groupBy(expired, ({ brand }) => brand).values()]
@@ -58,19 +50,11 @@ interface Expired {
   readonly seen_at: number | null
 }
 
-const selectExpired = statement<Expired>({
-  name: 'select_expired_inbox',
-  columns: { now: 'bigint', most: 'bigint', excluded: 'text' },
-  text: (rows) => `
-    select i.brand, i.ref, i.expires_at, i.seen_at from inbox i
-    where i.expires_at is not null and i.expiry_recorded is null and i.expires_at <= (select max(r.now) from ${rows} r)
-      and i.brand not in (select r.excluded from ${rows} r)
-    order by i.expires_at limit (select max(r.most) from ${rows} r)`,
-})
+const selectExpired = statement<Expired>('select_expired_inbox', { now: 'bigint', most: 'bigint', excluded: 'text' })`
+  select i.brand, i.ref, i.expires_at, i.seen_at from inbox i
+  where i.expires_at is not null and i.expiry_recorded is null and i.expires_at <= (select max(r.now) from ${rows} r)
+    and i.brand not in (select r.excluded from ${rows} r)
+  order by i.expires_at limit (select max(r.most) from ${rows} r)`
 
-const noteExpiry = statement({
-  name: 'note_inbox_expiry',
-  columns: { brand: 'text', ref: 'text' },
-  text: (rows) => `
-    update inbox set expiry_recorded = 1 from ${rows} r where inbox.brand = r.brand and inbox.ref = r.ref`,
-})
+const noteExpiry = statement('note_inbox_expiry', { brand: 'text', ref: 'text' })`
+  update inbox set expiry_recorded = 1 from ${rows} r where inbox.brand = r.brand and inbox.ref = r.ref`

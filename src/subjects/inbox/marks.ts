@@ -1,7 +1,7 @@
 // Marks of notifications: seen, read, clicked, dismissed, archived. Each is set at most once, with its first time (row 23).
 
 import type { Database, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { MessageStatus } from '../../contract/status.ts'
 import { timestampOf } from '../../contract/timestamp.ts'
 import { type Marks, markColumns, reserveNumbersOp } from './store.ts'
@@ -142,31 +142,23 @@ const changing = (rows: string): string => `
     and (${marks.map((mark, n) => `(r.${mark} = 1 and i.${markColumns[n]} is null)`).join(' or ')})`
 
 // After the numbers of new notifications in the same commit, which have locked the rows of the users in order.
-const reserveChanges = statement({
-  name: 'count_up_inbox_changes',
-  columns,
-  text: (rows) => `
-    update inbox_users set last = inbox_users.last + c.n
-    from (
-      select d.brand, d.user_id, count(*) as n
-      from (select distinct i.brand, i.user_id, i.seq from ${changing(rows)}) d group by d.brand, d.user_id) c
-    where inbox_users.brand = c.brand and inbox_users.user_id = c.user_id`,
-})
+const reserveChanges = statement('count_up_inbox_changes', columns)`
+  update inbox_users set last = inbox_users.last + c.n
+  from (
+    select d.brand, d.user_id, count(*) as n
+    from (select distinct i.brand, i.user_id, i.seq from ${changing(rows)}) d group by d.brand, d.user_id) c
+  where inbox_users.brand = c.brand and inbox_users.user_id = c.user_id`
 
-const setMarks = statement({
-  name: 'mark_inbox',
-  columns,
-  text: (rows) => `
-    update inbox set changed = c.changed,
-      ${marks.map((mark, n) => `${markColumns[n]} = coalesce(inbox.${markColumns[n]}, case when c.${mark} = 1 then c.at end)`).join(', ')}
-    from (
-      select i.brand, i.user_id, i.seq, min(r.at) as at, ${marks.map((mark) => `max(r.${mark}) as ${mark}`).join(', ')},
-        u.last - count(*) over (partition by i.brand, i.user_id)
-               + row_number() over (partition by i.brand, i.user_id order by i.seq) as changed
-      from ${changing(rows)} join inbox_users u on u.brand = i.brand and u.user_id = i.user_id
-      group by i.brand, i.user_id, i.seq, u.last) c
-    where inbox.brand = c.brand and inbox.user_id = c.user_id and inbox.seq = c.seq`,
-})
+const setMarks = statement('mark_inbox', columns)`
+  update inbox set changed = c.changed,
+    ${marks.map((mark, n) => `${markColumns[n]} = coalesce(inbox.${markColumns[n]}, case when c.${mark} = 1 then c.at end)`).join(', ')}
+  from (
+    select i.brand, i.user_id, i.seq, min(r.at) as at, ${marks.map((mark) => `max(r.${mark}) as ${mark}`).join(', ')},
+      u.last - count(*) over (partition by i.brand, i.user_id)
+             + row_number() over (partition by i.brand, i.user_id order by i.seq) as changed
+    from ${changing(rows)} join inbox_users u on u.brand = i.brand and u.user_id = i.user_id
+    group by i.brand, i.user_id, i.seq, u.last) c
+  where inbox.brand = c.brand and inbox.user_id = c.user_id and inbox.seq = c.seq`
 
 const markable = ['ref', 'seq', ...markColumns].map((column) => `i.${column}`).join(', ')
 

@@ -7,7 +7,7 @@
 
 import type { Database, Migration, Op, Value } from '../../base/store/database.ts'
 import { forgetOld } from '../../base/store/forget-old.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 
 export const inboxMigrations: readonly Migration[] = [
   {
@@ -98,14 +98,10 @@ export function reserveNumbersOp(brand: string, userId: string, count: number): 
 }
 
 // Ordered, so that two processes lock the rows of the same users in the same order.
-const reserveNumbers = statement({
-  name: 'count_up_inbox_users',
-  columns: { brand: 'text', user_id: 'text', n: 'bigint' },
-  text: (rows) => `
-    insert into inbox_users (brand, user_id, last)
-    select r.brand, r.user_id, sum(r.n) from ${rows} r where true group by r.brand, r.user_id order by r.brand, r.user_id
-    on conflict (brand, user_id) do update set last = inbox_users.last + excluded.last`,
-})
+const reserveNumbers = statement('count_up_inbox_users', { brand: 'text', user_id: 'text', n: 'bigint' })`
+  insert into inbox_users (brand, user_id, last)
+  select r.brand, r.user_id, sum(r.n) from ${rows} r where true group by r.brand, r.user_id order by r.brand, r.user_id
+  on conflict (brand, user_id) do update set last = inbox_users.last + excluded.last`
 
 const insert = statement({
   name: 'insert_inbox',
@@ -189,15 +185,11 @@ const counts = [
   )
   .join(', ')
 
-const selectUserState = statement<UserState>({
-  name: 'select_inbox_user',
-  columns: { brand: 'text', user_id: 'text', now: 'bigint' },
-  text: (rows) => `
-    select coalesce(max(u.last), 0) as last, ${counts}
-    from ${rows} r
-    left join inbox_users u on u.brand = r.brand and u.user_id = r.user_id
-    left join inbox i on i.brand = r.brand and i.user_id = r.user_id`,
-})
+const selectUserState = statement<UserState>('select_inbox_user', { brand: 'text', user_id: 'text', now: 'bigint' })`
+  select coalesce(max(u.last), 0) as last, ${counts}
+  from ${rows} r
+  left join inbox_users u on u.brand = r.brand and u.user_id = r.user_id
+  left join inbox i on i.brand = r.brand and i.user_id = r.user_id`
 
 /** A notification with after < changed <= upto. A user without one has one row with `last`, in which seq is null. */
 export interface ChangedRow extends Omit<Row, 'seq'>, UserState {
@@ -276,13 +268,9 @@ export async function eraseNotifications(
 }
 
 /** Changes nothing. While the brand is moved to another database, this is refused, and with it the commit. */
-const touchUser = statement({
-  name: 'touch_inbox_user',
-  columns: { brand: 'text', user_id: 'text' },
-  text: (rows) => `
-    update inbox_users set last = inbox_users.last from ${rows} r
-    where inbox_users.brand = r.brand and inbox_users.user_id = r.user_id`,
-})
+const touchUser = statement('touch_inbox_user', { brand: 'text', user_id: 'text' })`
+  update inbox_users set last = inbox_users.last from ${rows} r
+  where inbox_users.brand = r.brand and inbox_users.user_id = r.user_id`
 
 /** Numbers are never reused. */
 export const forgetNotifications = forgetOld({ table: 'inbox', key: 'brand, ref', age: 'created_at', unit: 'ms' })

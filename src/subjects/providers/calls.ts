@@ -4,7 +4,7 @@ import { firstUuidv7 } from '../../base/runtime/ids.ts'
 import type { Migration, Op } from '../../base/store/database.ts'
 import { forgetOld } from '../../base/store/forget-old.ts'
 import { insertNew } from '../../base/store/insert-new.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { shortened } from '../../contract/storable.ts'
 
 export interface Call {
@@ -57,19 +57,11 @@ export function recordCall({ id, provider, at, ms, messages, rule, answer, error
 }
 
 /** Finds calls by their ids: `database.read(op(findCall, [[id]]))`. */
-export const findCall = statement<Call>({
-  name: 'find_call',
-  columns: { id: 'text' },
-  text: (rows) => `
-    select c.id, c.provider, c.at, c.ms, c.messages, c.rule, c.answer, c.error from ${rows} r join calls c on c.id = r.id order by c.at`,
-})
+export const findCall = statement<Call>('find_call', { id: 'text' })`
+  select c.id, c.provider, c.at, c.ms, c.messages, c.rule, c.answer, c.error from ${rows} r join calls c on c.id = r.id order by c.at`
 
 /** Erases answer and error, which may quote a message. The other messages of a call have the evidence in rows of their own. */
-export const eraseCalls = statement({
-  name: 'erase_calls',
-  columns: { id: 'text' },
-  text: (rows) => `
-    update calls set answer = null, error = null from ${rows} r where calls.id = r.id`,
-})
+export const eraseCalls = statement('erase_calls', { id: 'text' })`
+  update calls set answer = null, error = null from ${rows} r where calls.id = r.id`
 
 export const forgetCalls = forgetOld({ table: 'calls', key: 'id', age: 'id', unit: 'id', partitioned: true })

@@ -1,7 +1,7 @@
 // The discrepancies of a run: users on whom operator and CRM differ. They are stored with the run and marked when corrected.
 
 import type { Database, Migration } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import type { Difference } from './compare-lists.ts'
 import { type Direction, type Severity, severityOf } from './severity.ts'
@@ -87,13 +87,9 @@ export function listDiscrepancies(
   return database.read(op(selectPage, [[brand, run, direction ?? null, after, limit]]))
 }
 
-const updateCorrected = statement({
-  name: 'mark_corrected',
-  columns: { brand: 'text', run: 'text', n: 'bigint', correction: 'text' },
-  text: (rows) => `
-    update discrepancies set correction = r.correction from ${rows} r
-    where discrepancies.brand = r.brand and discrepancies.run = r.run and discrepancies.n = r.n`,
-})
+const updateCorrected = statement('mark_corrected', { brand: 'text', run: 'text', n: 'bigint', correction: 'text' })`
+  update discrepancies set correction = r.correction from ${rows} r
+  where discrepancies.brand = r.brand and discrepancies.run = r.run and discrepancies.n = r.n`
 
 export async function markCorrected(
   database: Database,
@@ -101,12 +97,7 @@ export async function markCorrected(
   correction: string,
   corrected: readonly Discrepancy[],
 ): Promise<void> {
-  await database.commit([
-    op(
-      updateCorrected,
-      corrected.map(({ n }) => [brand, run, n, correction]),
-    ),
-  ])
+  await database.commit([op(updateCorrected, corrected, ({ n }) => [brand, run, n, correction])])
 }
 
 /** Reads all discrepancies of a run, in pages. */
@@ -126,13 +117,9 @@ export async function* readAllDiscrepancies(
 const pageRows = 2_000
 
 /** The discrepancies about one user, of all runs. */
-export const selectOfPerson = statement<Discrepancy>({
-  name: 'discrepancies_of_person',
-  columns: { brand: 'text', user_id: 'text' },
-  text: (rows) => `
-    select d.brand, d.run, d.n, d.field, d.user_id, d.direction, d.severity, d.crm_at, d.correction
-    from ${rows} r join discrepancies d on d.user_id = r.user_id and d.brand = r.brand order by d.run, d.n`,
-})
+export const selectOfPerson = statement<Discrepancy>('discrepancies_of_person', { brand: 'text', user_id: 'text' })`
+  select d.brand, d.run, d.n, d.field, d.user_id, d.direction, d.severity, d.crm_at, d.correction
+  from ${rows} r join discrepancies d on d.user_id = r.user_id and d.brand = r.brand order by d.run, d.n`
 
 /** Replaces the user by a digest, in the runs from before this one. */
 export const eraseUserOf = statement<{ n: number }>({

@@ -4,7 +4,7 @@
 import { clock } from '../../base/runtime/clock.ts'
 import { firstUuidv7, timeOfUuidv7, uuidv7 } from '../../base/runtime/ids.ts'
 import type { Database, Migration, Op, Value } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import type { RefusalReason } from './answer-refused.ts'
 
@@ -103,12 +103,8 @@ const columns = `brand, run, field, requested_at, requested_by, any_size, state,
   crm_users, operator_only, crm_only, too_recent, why, detail, acknowledged_at, acknowledged_by`
 const ofTable = columns.replaceAll(/\w+/g, 't.$&')
 
-const selectRun = statement<ReconciliationRun>({
-  name: 'read_reconciliation',
-  columns: { run: 'text' },
-  route: 'run',
-  text: (rows) => `select ${ofTable} from ${rows} r join reconciliation_runs t on t.run = r.run`,
-})
+const selectRun = statement<ReconciliationRun>('read_reconciliation', { run: 'text' }, { route: 'run' })`
+  select ${ofTable} from ${rows} r join reconciliation_runs t on t.run = r.run`
 
 export async function readRun(database: Database, run: string): Promise<ReconciliationRun | undefined> {
   const [row] = await database.readMerged(op(selectRun, [[run]]))
@@ -116,15 +112,11 @@ export async function readRun(database: Database, run: string): Promise<Reconcil
 }
 
 // Names of runs begin with their time, so max() is the newest run.
-const selectLatest = statement<ReconciliationRun>({
-  name: 'latest_reconciliations',
-  columns: { brand: 'text', field: 'text' },
-  text: (rows) => `
-    select ${ofTable} from ${rows} r join reconciliation_runs t on t.brand = r.brand and t.field = r.field
-    where t.run = (select max(l.run) from reconciliation_runs l where l.brand = r.brand and l.field = r.field)
-      or t.run = (select max(l.run) from reconciliation_runs l where l.brand = r.brand and l.field = r.field and l.state = 'done')
-    order by t.run`,
-})
+const selectLatest = statement<ReconciliationRun>('latest_reconciliations', { brand: 'text', field: 'text' })`
+  select ${ofTable} from ${rows} r join reconciliation_runs t on t.brand = r.brand and t.field = r.field
+  where t.run = (select max(l.run) from reconciliation_runs l where l.brand = r.brand and l.field = r.field)
+    or t.run = (select max(l.run) from reconciliation_runs l where l.brand = r.brand and l.field = r.field and l.state = 'done')
+  order by t.run`
 
 export interface LatestRuns {
   /** The newest run, in any state. */
@@ -165,12 +157,7 @@ export async function listRuns(
   before: string | undefined,
   limit: number,
 ): Promise<readonly ReconciliationRun[]> {
-  return database.readMerged(
-    op(
-      selectPage,
-      brands.map((brand) => [brand, field ?? null, before ?? null, limit]),
-    ),
-  )
+  return database.readMerged(op(selectPage, brands, (brand) => [brand, field ?? null, before ?? null, limit]))
 }
 
 const updateRun = statement<{ run: string }>({

@@ -54,12 +54,7 @@ async function sendItems(
 ): Promise<readonly HandledOutcome[]> {
   const changes = items.map(readItem)
   const refs = new Set(changes.map(({ ref }) => ref))
-  const found = await database.read(
-    op(
-      selectMessages,
-      [...refs].map((ref) => [ref]),
-    ),
-  )
+  const found = await database.read(op(selectMessages, [...refs], (ref) => [ref]))
   const messageOf = new Map(found.map((message) => [message.ref, message]))
   const records = changes.map(({ ref, status, at }): StatusRecord | undefined => {
     const message = messageOf.get(ref)

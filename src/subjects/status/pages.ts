@@ -10,7 +10,7 @@
 import { clock } from '../../base/runtime/clock.ts'
 import { uuidv7 } from '../../base/runtime/ids.ts'
 import type { Database } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { MessageStatus } from '../../contract/status.ts'
 import { mostStatusBytes, statusRecordJson } from '../../contract/status-record.ts'
 import { placeOf } from './tables.ts'
@@ -118,86 +118,57 @@ function recordOf({ channel, ref, status, at, meta }: StatusRow): string | undef
 }
 
 // The range of each brand ends at its last row that can be in the page, so that only index entries of these brands are read.
-const selectPage = statement<StatusRow>({
-  name: 'select_status_page',
-  columns: { brand: 'text', after: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    select s.number, s.ref, s.status, s.at, m.channel, m.meta
+const selectPage = statement<StatusRow>('select_status_page', { brand: 'text', after: 'bigint', most: 'bigint' })`
+  select s.number, s.ref, s.status, s.at, m.channel, m.meta
+  from (
+    select n.number, n.ref, n.status, n.at
     from (
-      select n.number, n.ref, n.status, n.at
-      from (
-        select r.brand, r.after, coalesce((
-          select k.number from statuses k where k.brand = r.brand and k.number > r.after
-          order by k.number limit 1 offset (select max(o.most) from ${rows} o) - 1), ${Number.MAX_SAFE_INTEGER}) as until
-        from ${rows} r) b
-      cross join statuses n
-      where n.brand = b.brand and n.number > b.after and n.number <= b.until
-      order by n.number limit (select max(r.most) from ${rows} r)) s
-    left join status_messages m on m.ref = s.ref
-    order by s.number`,
-})
+      select r.brand, r.after, coalesce((
+        select k.number from statuses k where k.brand = r.brand and k.number > r.after
+        order by k.number limit 1 offset (select max(o.most) from ${rows} o) - 1), ${Number.MAX_SAFE_INTEGER}) as until
+      from ${rows} r) b
+    cross join statuses n
+    where n.brand = b.brand and n.number > b.after and n.number <= b.until
+    order by n.number limit (select max(r.most) from ${rows} r)) s
+  left join status_messages m on m.ref = s.ref
+  order by s.number`
 
-const selectCounter = statement<{ last: number }>({
-  name: 'select_status_counter',
-  columns: {},
-  text: () => 'select c.last from status_counter c',
-})
+const selectCounter = statement<{ last: number }>('select_status_counter', {})`
+  select c.last from status_counter c`
 
-const selectNew = statement<{ found: number }>({
-  name: 'select_new_status',
-  columns: {},
-  text: () => 'select 1 as found from statuses s where s.number is null limit 1',
-})
+const selectNew = statement<{ found: number }>('select_new_status', {})`
+  select 1 as found from statuses s where s.number is null limit 1`
 
-const selectBatch = statement<{ tag: string }>({
-  name: 'select_status_batch',
-  columns: { number: 'bigint' },
-  text: (rows) => `
-    select b.tag from status_batches b where b.last >= (select r.number from ${rows} r) order by b.last limit 1`,
-})
+const selectBatch = statement<{ tag: string }>('select_status_batch', { number: 'bigint' })`
+  select b.tag from status_batches b where b.last >= (select r.number from ${rows} r) order by b.last limit 1`
 
-const lockCounter = statement({
-  name: 'lock_status_counter',
-  columns: { none: 'bigint' },
-  text: (rows) => `update status_counter set last = last where exists (select 1 from ${rows} r)`,
-})
+const lockCounter = statement('lock_status_counter', { none: 'bigint' })`
+  update status_counter set last = last where exists (select 1 from ${rows} r)`
 
 // Counts the statuses that get their numbers in this transaction.
-const insertBatch = statement({
-  name: 'insert_status_batch',
-  columns: { tag: 'text', at: 'bigint', most: 'bigint' },
-  text: (rows) => `
-    insert into status_batches (last, tag, at)
-    select c.last + n.found, r.tag, r.at
-    from (select min(t.tag) as tag, min(t.at) as at from ${rows} t) r
-    cross join status_counter c
-    cross join (
-      select count(*) as found
-      from (select 1 from statuses p where p.number is null limit (select max(m.most) from ${rows} m)) q) n
-    where n.found > 0`,
-})
+const insertBatch = statement('insert_status_batch', { tag: 'text', at: 'bigint', most: 'bigint' })`
+  insert into status_batches (last, tag, at)
+  select c.last + n.found, r.tag, r.at
+  from (select min(t.tag) as tag, min(t.at) as at from ${rows} t) r
+  cross join status_counter c
+  cross join (
+    select count(*) as found
+    from (select 1 from statuses p where p.number is null limit (select max(m.most) from ${rows} m)) q) n
+  where n.found > 0`
 
 // Each statement has a snapshot of its own, so this one sees the numbers of the process that held the lock before.
-const assignNumbers = statement({
-  name: 'assign_status_numbers',
-  columns: { none: 'bigint' },
-  text: (rows) => `
-    update statuses set number = n.number
+const assignNumbers = statement('assign_status_numbers', { none: 'bigint' })`
+  update statuses set number = n.number
+  from (
+    select s.ref, s.status, c.last + row_number() over (order by s.recorded_at, s.ref, s.at, ${placeOf('s')}) as number
     from (
-      select s.ref, s.status, c.last + row_number() over (order by s.recorded_at, s.ref, s.at, ${placeOf('s')}) as number
-      from (
-        select p.ref, p.status, p.recorded_at, p.at from statuses p where p.number is null
-        order by p.recorded_at, p.ref
-        limit coalesce(
-          (select max(b.last) - min(l.last) from status_counter l join status_batches b on b.last > l.last), 0)) s
-      cross join status_counter c) n
-    where statuses.ref = n.ref and statuses.status = n.status and exists (select 1 from ${rows} r)`,
-})
+      select p.ref, p.status, p.recorded_at, p.at from statuses p where p.number is null
+      order by p.recorded_at, p.ref
+      limit coalesce(
+        (select max(b.last) - min(l.last) from status_counter l join status_batches b on b.last > l.last), 0)) s
+    cross join status_counter c) n
+  where statuses.ref = n.ref and statuses.status = n.status and exists (select 1 from ${rows} r)`
 
-const advanceCounter = statement({
-  name: 'advance_status_counter',
-  columns: { none: 'bigint' },
-  text: (rows) => `
-    update status_counter set last = coalesce((select max(b.last) from status_batches b), last)
-    where exists (select 1 from ${rows} r)`,
-})
+const advanceCounter = statement('advance_status_counter', { none: 'bigint' })`
+  update status_counter set last = coalesce((select max(b.last) from status_batches b), last)
+  where exists (select 1 from ${rows} r)`

@@ -15,20 +15,10 @@ export const statusPersonPart: IdentifiedPart<string> = {
     },
   ],
   async read(database, refs) {
-    const found = await database.read(
-      op(
-        selectMessages,
-        refs.map((ref) => [ref]),
-      ),
-    )
+    const found = await database.read(op(selectMessages, refs, (ref) => [ref]))
     return Promise.all(
       found.map(async ({ ref, meta }) => ({ ref, meta, statuses: await database.read(op(selectStatuses, [[ref]])) })),
     )
   },
-  eraseOps: (refs, { userDigest }) => [
-    op(
-      eraseStatusMessages,
-      refs.map((ref) => [ref, userDigest]),
-    ),
-  ],
+  eraseOps: (refs, { userDigest }) => [op(eraseStatusMessages, refs, (ref) => [ref, userDigest])],
 }

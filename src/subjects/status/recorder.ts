@@ -87,12 +87,7 @@ export function createStatusRecorder({
     },
     async record(changes, userId) {
       const refs = [...new Set(changes.map(({ ref }) => ref))]
-      const found = await database.read(
-        op(
-          selectMessages,
-          refs.map((ref) => [ref]),
-        ),
-      )
+      const found = await database.read(op(selectMessages, refs, (ref) => [ref]))
       const messageOf = new Map(found.map((message) => [message.ref, message]))
       const isKnown = ({ ref, brand }: StatusChange): boolean => isOf(messageOf.get(ref), brand, userId)
       const known = changes.filter(isKnown)

@@ -3,7 +3,7 @@
 import { firstUuidv7 } from '../../base/runtime/ids.ts'
 import type { Database } from '../../base/store/database.ts'
 import { forgetOld } from '../../base/store/forget-old.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 
 const batchRows = 2_000
 
@@ -12,20 +12,12 @@ const oldest = (rows: string): string => `
   select m.ref from status_messages m where m.ref < (select r.before from ${rows} r)
   order by m.ref limit (select r.most from ${rows} r)`
 
-const deleteStatuses = statement({
-  name: 'forget_statuses',
-  columns: { before: 'text', most: 'bigint' },
-  text: (rows) => `
-    delete from statuses where ref in (${oldest(rows)})`,
-})
+const deleteStatuses = statement('forget_statuses', { before: 'text', most: 'bigint' })`
+  delete from statuses where ref in (${oldest(rows)})`
 
-const deleteMessages = statement<{ gone: number }>({
-  name: 'forget_status_messages',
-  columns: { before: 'text', most: 'bigint' },
-  text: (rows) => `
-    delete from status_messages where ref in (${oldest(rows)})
-    returning 1 as gone`,
-})
+const deleteMessages = statement<{ gone: number }>('forget_status_messages', { before: 'text', most: 'bigint' })`
+  delete from status_messages where ref in (${oldest(rows)})
+  returning 1 as gone`
 
 /** The cursor of a reader that has everything names the last batch, which is therefore kept. */
 const forgetBatches = forgetOld({

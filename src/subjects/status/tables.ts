@@ -6,7 +6,7 @@
 // status_batches   one row for each assignment of numbers: its last number, and a random tag that cursors name.
 
 import type { Migration } from '../../base/store/database.ts'
-import { statement } from '../../base/store/statement.ts'
+import { rows, statement } from '../../base/store/statement.ts'
 import { type MessageStatus, messageStatuses } from '../../contract/status.ts'
 import type { Timestamp } from '../../contract/timestamp.ts'
 
@@ -61,33 +61,20 @@ export interface StatusMessage {
   readonly meta: string | null
 }
 
-export const selectMessages = statement<StatusMessage>({
-  name: 'select_status_messages',
-  columns: { ref: 'text' },
-  route: 'ref',
-  text: (rows) => `
-    select m.ref, m.brand, m.channel, m.user_id, m.meta from ${rows} r join status_messages m on m.ref = r.ref`,
-})
+export const selectMessages = statement<StatusMessage>('select_status_messages', { ref: 'text' }, { route: 'ref' })`
+  select m.ref, m.brand, m.channel, m.user_id, m.meta from ${rows} r join status_messages m on m.ref = r.ref`
 
 /** The statuses of these messages stay, and are returned without meta from then on. */
-export const eraseStatusMessages = statement({
-  name: 'erase_status_messages',
-  columns: { ref: 'text', user_id: 'text' },
-  text: (rows) => `
-    update status_messages set meta = null, user_id = r.user_id from ${rows} r where status_messages.ref = r.ref`,
-})
+export const eraseStatusMessages = statement('erase_status_messages', { ref: 'text', user_id: 'text' })`
+  update status_messages set meta = null, user_id = r.user_id from ${rows} r where status_messages.ref = r.ref`
 
 export interface StatusOfMessage {
   readonly status: MessageStatus
   readonly at: Timestamp
 }
 
-export const selectStatuses = statement<StatusOfMessage>({
-  name: 'select_statuses',
-  columns: { ref: 'text' },
-  text: (rows) => `
-    select s.status, s.at from ${rows} r join statuses s on s.ref = r.ref order by s.at, ${placeOf('s')}`,
-})
+export const selectStatuses = statement<StatusOfMessage>('select_statuses', { ref: 'text' })`
+  select s.status, s.at from ${rows} r join statuses s on s.ref = r.ref order by s.at, ${placeOf('s')}`
 
 /** SQL: the place of a status in the list of all. Statuses of one message with equal times are read in this order. */
 export function placeOf(table: string): string {

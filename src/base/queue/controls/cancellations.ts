@@ -6,7 +6,7 @@ import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import type { Database, Op } from '../../store/database.ts'
 import { forgetOld } from '../../store/forget-old.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { readMessageParts, readUserId } from '../item-keys.ts'
 import type { BufferedItem } from '../lane/buffered-item.ts'
 import { failedItem } from '../lane/classify.ts'
@@ -68,7 +68,8 @@ export async function cancelWaiting(
   await database.commit([
     op(
       insertCancellations,
-      cancellations.map(({ id, lane, activity, action, user, enqueuedAfter, enqueuedBefore, by, reason }) => [
+      cancellations,
+      ({ id, lane, activity, action, user, enqueuedAfter, enqueuedBefore, by, reason }) => [
         id,
         lane,
         activity ?? null,
@@ -79,7 +80,7 @@ export async function cancelWaiting(
         by,
         reason,
         now,
-      ]),
+      ],
     ),
     ...cancellations.map(({ lane }) => database.wake(controlTopic(lane))),
     ...also,
@@ -104,20 +105,12 @@ interface CancellationRow {
 const columns = `c.id, c.lane, c.activity, c.action, c.user_id, c.enqueued_after, c.enqueued_before, c.last_seq,
   c.cancelled_by, c.reason, c.at, c.cancelled, c.done_at`
 
-const selectOpen = statement<CancellationRow>({
-  name: 'open_cancellations',
-  columns: { lane: 'text' },
-  text: (rows) => `
-    select ${columns} from ${rows} r join cancellations c on c.lane = r.lane and c.done_at is null order by c.at, c.id`,
-})
+const selectOpen = statement<CancellationRow>('open_cancellations', { lane: 'text' })`
+  select ${columns} from ${rows} r join cancellations c on c.lane = r.lane and c.done_at is null order by c.at, c.id`
 
-const selectLatest = statement<CancellationRow>({
-  name: 'latest_cancellations',
-  columns: { lane: 'text', max_rows: 'bigint' },
-  text: (rows) => `
-    select ${columns} from ${rows} r join cancellations c on c.lane = r.lane
-    order by c.at desc, c.id desc limit (select max(r.max_rows) from ${rows} r)`,
-})
+const selectLatest = statement<CancellationRow>('latest_cancellations', { lane: 'text', max_rows: 'bigint' })`
+  select ${columns} from ${rows} r join cancellations c on c.lane = r.lane
+  order by c.at desc, c.id desc limit (select max(r.max_rows) from ${rows} r)`
 
 /** The cancellations on which the owner of the lane still works, the oldest first. */
 export const readOpenCancellations = async (database: Database, lane: string): Promise<readonly Cancellation[]> =>
@@ -129,14 +122,7 @@ export const listCancellations = async (
   lanes: readonly string[],
   limit: number,
 ): Promise<readonly Cancellation[]> =>
-  (
-    await database.readMerged(
-      op(
-        selectLatest,
-        lanes.map((lane) => [lane, limit]),
-      ),
-    )
-  ).map(toCancellation)
+  (await database.readMerged(op(selectLatest, lanes, (lane) => [lane, limit]))).map(toCancellation)
 
 function toCancellation(row: CancellationRow): Cancellation {
   const { id, lane, activity, action, user_id: user, reason, at, cancelled } = row
@@ -158,14 +144,10 @@ function toCancellation(row: CancellationRow): Cancellation {
   }
 }
 
-const addCancelled = statement({
-  name: 'count_cancelled',
-  columns: { id: 'text', lane: 'text', items: 'bigint' },
-  text: (rows) => `
-    update cancellations set cancelled = cancellations.cancelled + s.items
-    from (select r.id, r.lane, sum(r.items) as items from ${rows} r group by r.id, r.lane) s
-    where cancellations.id = s.id and cancellations.lane = s.lane`,
-})
+const addCancelled = statement('count_cancelled', { id: 'text', lane: 'text', items: 'bigint' })`
+  update cancellations set cancelled = cancellations.cancelled + s.items
+  from (select r.id, r.lane, sum(r.items) as items from ${rows} r group by r.id, r.lane) s
+  where cancellations.id = s.id and cancellations.lane = s.lane`
 
 /** What is committed for items that are cancelled. */
 export function cancelledResult({ id, lane, by, reason }: Cancellation, items: readonly BufferedItem[]): CallResult {
@@ -178,12 +160,8 @@ export function cancelledResult({ id, lane, by, reason }: Cancellation, items: r
   }
 }
 
-const setDone = statement({
-  name: 'end_cancellation',
-  columns: { id: 'text', lane: 'text', at: 'bigint' },
-  text: (rows) => `
-    update cancellations set done_at = r.at from ${rows} r where cancellations.id = r.id and cancellations.lane = r.lane`,
-})
+const setDone = statement('end_cancellation', { id: 'text', lane: 'text', at: 'bigint' })`
+  update cancellations set done_at = r.at from ${rows} r where cancellations.id = r.id and cancellations.lane = r.lane`
 
 export async function endCancellation(database: Database, { id, lane }: Cancellation): Promise<void> {
   await database.commit([op(setDone, [[id, lane, clock.now()]])])

@@ -4,7 +4,7 @@
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
 import type { Database, Op } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { controlTopic } from '../wake-topics.ts'
 
 /**
@@ -70,22 +70,14 @@ const upsertControls = statement<{ id: number }>({
     returning id`,
 })
 
-const deleteControls = statement<ControlKey>({
-  name: 'end_controls',
-  columns: { scope: 'text', kind: 'text', name: 'text' },
-  text: (rows) => `
-    delete from controls where (scope, kind, name) in (select r.scope, r.kind, r.name from ${rows} r)
-    returning scope, kind, name`,
-})
+const deleteControls = statement<ControlKey>('end_controls', { scope: 'text', kind: 'text', name: 'text' })`
+  delete from controls where (scope, kind, name) in (select r.scope, r.kind, r.name from ${rows} r)
+  returning scope, kind, name`
 
 // A control that was set again meanwhile has another time.
-const deleteExpired = statement<ControlKey>({
-  name: 'expire_controls',
-  columns: { id: 'bigint', expires_at: 'bigint' },
-  text: (rows) => `
-    delete from controls where (id, expires_at) in (select r.id, r.expires_at from ${rows} r)
-    returning scope, kind, name`,
-})
+const deleteExpired = statement<ControlKey>('expire_controls', { id: 'bigint', expires_at: 'bigint' })`
+  delete from controls where (id, expires_at) in (select r.id, r.expires_at from ${rows} r)
+  returning scope, kind, name`
 
 const selectControls = statement<
   Omit<Control, 'value' | 'by' | 'expiresAt'> & { value: string | null; set_by: string; expires_at: number | null }
@@ -106,19 +98,16 @@ export async function setControls(
 ): Promise<void> {
   const now = clock.now()
   await database.commit([
-    op(
-      upsertControls,
-      controls.map(({ scope, kind, name, value = null, by, reason, expiresAt = null }) => [
-        scope,
-        kind,
-        name,
-        value,
-        by,
-        reason,
-        now,
-        expiresAt,
-      ]),
-    ),
+    op(upsertControls, controls, ({ scope, kind, name, value = null, by, reason, expiresAt = null }) => [
+      scope,
+      kind,
+      name,
+      value,
+      by,
+      reason,
+      now,
+      expiresAt,
+    ]),
     ...wakeOps(database, controls),
     ...also,
   ])
@@ -162,12 +151,7 @@ export async function expireControls(database: Database, expired: readonly Contr
 
 /** Reads the controls of these scopes, also those that have expired and are not deleted yet. */
 export async function readControls(read: Database['read'], scopes: readonly string[]): Promise<readonly Control[]> {
-  const rows = await read(
-    op(
-      selectControls,
-      scopes.map((scope) => [scope]),
-    ),
-  )
+  const rows = await read(op(selectControls, scopes, (scope) => [scope]))
   return rows.map(({ value, set_by: by, expires_at: expiresAt, ...rest }) => ({
     ...rest,
     by,

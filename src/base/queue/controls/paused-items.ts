@@ -2,7 +2,7 @@
 // time, one for each pause, so the rest of the lane is read as if they did not exist. When the pause ends, it moves them back.
 
 import type { Database } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { readMessageParts } from '../item-keys.ts'
 import { pausedFrom } from '../tables.ts'
 import type { Control } from './controls.ts'
@@ -64,14 +64,10 @@ const releaseRows = statement<{ seq: number }>({
     returning seq`,
 })
 
-const deleteCount = statement({
-  name: 'forget_paused_count',
-  columns: { lane: 'text', name: 'text', due_at: 'bigint' },
-  text: (rows) => `
-    delete from lane_counts where (scope, name) in (
-      select r.lane, r.name from ${rows} r
-      where not exists (select 1 from waiting w where w.lane = r.lane and w.due_at = r.due_at))`,
-})
+const deleteCount = statement('forget_paused_count', { lane: 'text', name: 'text', due_at: 'bigint' })`
+  delete from lane_counts where (scope, name) in (
+    select r.lane, r.name from ${rows} r
+    where not exists (select 1 from waiting w where w.lane = r.lane and w.due_at = r.due_at))`
 
 const stepRows = 2_000
 

@@ -1,7 +1,7 @@
 // Reads all waiting items of a lane in pages, without their texts: also postponed items, and items that a pause holds back.
 
 import type { Database } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import type { WaitingKey } from '../lane/read-waiting.ts'
 import { isSelected } from './cancellations.ts'
 import type { WaitingCount, WaitingSelection } from './waiting-selection.ts'
@@ -31,12 +31,8 @@ export function readWaitingPage(database: Database, lane: string, after: Waiting
   return database.read(op(selectPage, [[lane, after.due_at, after.seq, waitingPageRows]]))
 }
 
-const selectWaiting = statement<{ seq: number }>({
-  name: 'still_waiting',
-  columns: { lane: 'text', due_at: 'bigint', seq: 'bigint' },
-  text: (rows) => `
-    select w.seq from ${rows} r join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq`,
-})
+const selectWaiting = statement<{ seq: number }>('still_waiting', { lane: 'text', due_at: 'bigint', seq: 'bigint' })`
+  select w.seq from ${rows} r join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq`
 
 /** The numbers of the rows with these keys that exist. */
 export async function findWaiting(

@@ -3,7 +3,7 @@
 import { clock } from '../../runtime/clock.ts'
 import { random } from '../../runtime/random.ts'
 import type { Database, Value } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { archiveFailed } from '../lane/attempts.ts'
 import type { DecidedItems, Decision, FailedFilter, FailedPreview } from '../queue.ts'
 import { replayTopic } from '../wake-topics.ts'
@@ -39,30 +39,18 @@ const isDecided = 'f.seq between r.first and r.last and f.lane = r.lane and f.de
 const replayArchive = archiveFailed(decided, isDecided)
 
 // Each item is due one step (in microseconds) after the item before it.
-const replayWaiting = statement({
-  name: 'replay_waiting',
-  columns: { ...decided, due_at: 'bigint', step: 'bigint' },
-  text: (rows) => `
-    insert into waiting (lane, due_at, seq, attempt)
-    select f.lane, r.due_at + (f.seq - r.first) * r.step / 1000, f.seq, 0 from ${rows} r cross join failed f where ${isDecided}
-    on conflict do nothing`,
-})
+const replayWaiting = statement('replay_waiting', { ...decided, due_at: 'bigint', step: 'bigint' })`
+  insert into waiting (lane, due_at, seq, attempt)
+  select f.lane, r.due_at + (f.seq - r.first) * r.step / 1000, f.seq, 0 from ${rows} r cross join failed f where ${isDecided}
+  on conflict do nothing`
 
-const replaySettled = statement({
-  name: 'replay_settled',
-  columns: decided,
-  text: (rows) => `
-    delete from settled where (lane, first) in (select f.lane, f.seq from ${rows} r cross join failed f where ${isDecided})`,
-})
+const replaySettled = statement('replay_settled', decided)`
+  delete from settled where (lane, first) in (select f.lane, f.seq from ${rows} r cross join failed f where ${isDecided})`
 
 // The next attempt brings a new identifier. The message is still found by the old one.
-const replayIdentifiers = statement({
-  name: 'replay_identifiers',
-  columns: decided,
-  text: (rows) => `
-    update identifiers set replayed_at = (select f.decided_at from failed f where f.seq = identifiers.seq)
-    where replayed_at is null and seq in (select f.seq from ${rows} r cross join failed f where ${isDecided})`,
-})
+const replayIdentifiers = statement('replay_identifiers', decided)`
+  update identifiers set replayed_at = (select f.decided_at from failed f where f.seq = identifiers.seq)
+  where replayed_at is null and seq in (select f.seq from ${rows} r cross join failed f where ${isDecided})`
 
 /** A due time in the past: the item is due at once. */
 const dueAtOnce = 1
@@ -121,10 +109,15 @@ export async function decideFailed(
     const decision = random.uuid()
     const ranges = toLaneRanges(items)
     const replays = action === 'replay' ? 1 : 0
-    const update = op(
-      updateFailed,
-      ranges.map((each) => [...each, failedState[was], failedState[state], replays, decision, by ?? null, now]),
-    )
+    const update = op(updateFailed, ranges, (each) => [
+      ...each,
+      failedState[was],
+      failedState[state],
+      replays,
+      decision,
+      by ?? null,
+      now,
+    ])
     const rows = ranges.map((each) => [...each, decision])
     const lanes = new Set(items.map(({ lane }) => lane))
     const replay =

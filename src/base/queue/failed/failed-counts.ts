@@ -21,12 +21,8 @@ export const failedCountMigration: Migration = counters({
   ],
 })
 
-const selectCounts = statement<{ lane: string; name: string; items: number }>({
-  name: 'count_failed',
-  columns: {},
-  text: () => `
-    select c.scope as lane, c.name, sum(c.n) as items from failed_counts c group by c.scope, c.name having sum(c.n) > 0`,
-})
+const selectCounts = statement<{ lane: string; name: string; items: number }>('count_failed', {})`
+  select c.scope as lane, c.name, sum(c.n) as items from failed_counts c group by c.scope, c.name having sum(c.n) > 0`
 
 /** Counts the matching items of each group, sorted by lane, activity, action and reason. */
 export async function readFailedGroups(database: Database, filter: GroupFilter): Promise<readonly FailedGroup[]> {

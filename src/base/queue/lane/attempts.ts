@@ -4,7 +4,7 @@
 import { shortened } from '../../../contract/storable.ts'
 import type { Database, Migration, Op, Value } from '../../store/database.ts'
 import { forgetOld } from '../../store/forget-old.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { failedState } from '../failed/failed-state.ts'
 import type { Attempt } from '../queue.ts'
 
@@ -100,16 +100,12 @@ function rowOf(
  * failure. The input rows and `isDecided` are those of decide-failed.ts.
  */
 export const archiveFailed = (columns: Readonly<Record<string, 'text' | 'bigint'>>, isDecided: string) =>
-  statement({
-    name: 'archive_failed',
-    columns,
-    text: (rows) => `
-      insert into attempts (seq, replay, slot, ${shown}, replayed_by, replayed_at)
-      select f.seq, f.replays - 1, 0, f.attempts, f.at, 'failed', f.status, f.reason, f.rule, f.error,
-        f.answer, f.call, f.decided_by, f.decided_at
-      from ${rows} r cross join failed f where ${isDecided}
-      on conflict (seq, replay, slot) do update set ${overwrite}`,
-  })
+  statement('archive_failed', columns)`
+    insert into attempts (seq, replay, slot, ${shown}, replayed_by, replayed_at)
+    select f.seq, f.replays - 1, 0, f.attempts, f.at, 'failed', f.status, f.reason, f.rule, f.error,
+      f.answer, f.call, f.decided_by, f.decided_at
+    from ${rows} r cross join failed f where ${isDecided}
+    on conflict (seq, replay, slot) do update set ${overwrite}`
 
 const selectAttempts = statement<
   Omit<Attempt, 'replayedBy' | 'replayedAt'> & {

@@ -2,7 +2,7 @@
 
 import { clock } from '../../runtime/clock.ts'
 import type { Database } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import type { BufferedItem } from './buffered-item.ts'
 
 interface ItemRow {
@@ -56,13 +56,9 @@ const selectAhead = statement<WaitingRow>({
     order by w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
-const selectRanges = statement<Omit<ItemRow, 'due_at' | 'attempt'>>({
-  name: 'read_ranges',
-  columns: { first: 'bigint', last: 'bigint' },
-  text: (rows) => `
-    select i.seq, i.key, i.text, i.enqueued_at, i.traceparent, i.expires_at, i.transactional from ${rows} r cross join items i
-    where i.seq between r.first and r.last`,
-})
+const selectRanges = statement<Omit<ItemRow, 'due_at' | 'attempt'>>('read_ranges', { first: 'bigint', last: 'bigint' })`
+  select i.seq, i.key, i.text, i.enqueued_at, i.traceparent, i.expires_at, i.transactional from ${rows} r cross join items i
+  where i.seq between r.first and r.last`
 
 /** Reads the next rows after this key, with the same `due_at`, without their texts. readItemsBySeq() reads the texts. */
 export function readWaitingRows(
@@ -113,13 +109,9 @@ const selectDue = statement<WaitingRow>({
     order by w.due_at, w.seq limit (select r.max_rows from ${rows} r)`,
 })
 
-const selectByKey = statement<ItemRow>({
-  name: 'read_places',
-  columns: { lane: 'text', due_at: 'bigint', seq: 'bigint' },
-  text: (rows) => `
-    select ${columns} from ${rows} r
-    join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq join items i on i.seq = w.seq`,
-})
+const selectByKey = statement<ItemRow>('read_places', { lane: 'text', due_at: 'bigint', seq: 'bigint' })`
+  select ${columns} from ${rows} r
+  join waiting w on w.lane = r.lane and w.due_at = r.due_at and w.seq = r.seq join items i on i.seq = w.seq`
 
 /** Finds the next postponed or replayed rows that are due now, sorted by due time. */
 export function findDue(
@@ -160,18 +152,14 @@ export async function readItemsAt(
 
 // Jumps from lane to lane in the index, from its end: the newest rows wait. The oldest index entries are of settled rows, as long
 // as a snapshot that is held open keeps PostgreSQL from removing them.
-const selectDueLanes = statement<{ lane: string }>({
-  name: 'due_lanes',
-  columns: { now: 'bigint' },
-  text: (rows) => `
-    with recursive waiting_lanes (lane) as (
-      select max(w.lane) from waiting w
-      union all
-      select (select max(w.lane) from waiting w where w.lane < l.lane) from waiting_lanes l where l.lane is not null)
-    select l.lane from waiting_lanes l
-    where (select w.seq from waiting w where w.lane = l.lane and w.due_at <= (select r.now from ${rows} r)
-           order by w.due_at desc, w.seq desc limit 1) is not null`,
-})
+const selectDueLanes = statement<{ lane: string }>('due_lanes', { now: 'bigint' })`
+  with recursive waiting_lanes (lane) as (
+    select max(w.lane) from waiting w
+    union all
+    select (select max(w.lane) from waiting w where w.lane < l.lane) from waiting_lanes l where l.lane is not null)
+  select l.lane from waiting_lanes l
+  where (select w.seq from waiting w where w.lane = l.lane and w.due_at <= (select r.now from ${rows} r)
+         order by w.due_at desc, w.seq desc limit 1) is not null`
 
 /** Finds the lanes with items that are due. The cost grows with the number of lanes that have waiting items. */
 export async function findDueLanes(database: Database, now: number): Promise<readonly string[]> {

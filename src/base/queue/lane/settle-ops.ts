@@ -2,7 +2,7 @@
 
 import { shortened } from '../../../contract/storable.ts'
 import type { Database, Op, Value } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { identifiersOp } from '../identifiers.ts'
 import { readMessageParts, readUserId } from '../item-keys.ts'
 import { storedStatus } from './attempts.ts'
@@ -41,18 +41,11 @@ export interface Settlement {
 const range = { lane: 'text', due_at: 'bigint', first: 'bigint', last: 'bigint' } as const
 const within = 'w.lane = r.lane and w.due_at = r.due_at and w.seq between r.first and r.last'
 const deleteWaiting = {
-  postgres: statement({
-    name: 'delete_settled_waiting',
-    columns: range,
-    text: (rows) => `delete from waiting w using ${rows} r where ${within}`,
-  }),
-  sqlite: statement({
-    name: 'delete_settled_waiting',
-    columns: range,
-    text: (rows) => `
-      delete from waiting where (lane, due_at, seq) in
-        (select w.lane, w.due_at, w.seq from ${rows} r cross join waiting w where ${within})`,
-  }),
+  postgres: statement('delete_settled_waiting', range)`
+    delete from waiting w using ${rows} r where ${within}`,
+  sqlite: statement('delete_settled_waiting', range)`
+    delete from waiting where (lane, due_at, seq) in
+      (select w.lane, w.due_at, w.seq from ${rows} r cross join waiting w where ${within})`,
 }
 
 const insertSettled = statement({
@@ -110,28 +103,16 @@ export function settleOps(
   const bySeq = [...settled].sort((a, b) => a.seq - b.seq)
   const ops: Op[] = [
     op(deleteWaiting[engine], toRanges(lane, items)),
-    op(
-      insertSettled,
-      packRuns(bySeq).map(({ first, last, state, detail }) => [lane, first, last, state, now, detail]),
-    ),
+    op(insertSettled, packRuns(bySeq), ({ first, last, state, detail }) => [lane, first, last, state, now, detail]),
     identifiersOp(lane, bySeq),
   ]
-  if (failed.length > 0)
-    ops.push(
-      op(
-        insertFailed,
-        failed.map((each) => failedRow(lane, each, now)),
-      ),
-    )
+  if (failed.length > 0) ops.push(op(insertFailed, failed, (each) => failedRow(lane, each, now)))
   return ops
 }
 
 /** Stores the time of these items' next attempt, and the number of attempts so far. */
 export function postponeOp(lane: string, postponed: readonly PostponedItem[]): Op {
-  return op(
-    updateWaiting,
-    postponed.map(({ item, at }) => [lane, item.dueAt, item.seq, at, item.attempt - 1]),
-  )
+  return op(updateWaiting, postponed, ({ item, at }) => [lane, item.dueAt, item.seq, at, item.attempt - 1])
 }
 
 /** Merges items with consecutive seqs into ranges. */

@@ -33,13 +33,9 @@ const countWaiting = statement<{ lane: string; items: number; oldest: number | n
     from ${rows} r`,
 })
 
-const selectOldest = statement<{ lane: string; at: number | null }>({
-  name: 'lanes_oldest',
-  columns: {},
-  text: () => `
-    select r.lane, ${oldestOfLane} as at from (
-      select distinct c.scope as lane from lane_counts c where c.n <> 0 and c.name not in ('successful', 'failed')) r`,
-})
+const selectOldest = statement<{ lane: string; at: number | null }>('lanes_oldest', {})`
+  select r.lane, ${oldestOfLane} as at from (
+    select distinct c.scope as lane from lane_counts c where c.n <> 0 and c.name not in ('successful', 'failed')) r`
 
 /** The time at which the oldest waiting item of each lane was enqueued, in epoch milliseconds. */
 export async function readOldest(

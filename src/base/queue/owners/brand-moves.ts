@@ -41,11 +41,8 @@ export const freezingMoves = `(select f.brand, f.state, f.other from brand_moves
 export const isFrozen = (lane: string): string =>
   `exists (select 1 from ${freezingMoves} f where substr(${lane}, 1, length(f.brand) + 1) = f.brand || '/')`
 
-const selectMoves = statement<BrandMove>({
-  name: 'brand_moves',
-  columns: {},
-  text: () => 'select m.brand, m.move, m.state, m.other, m.at from brand_moves m order by m.brand',
-})
+const selectMoves = statement<BrandMove>('brand_moves', {})`
+  select m.brand, m.move, m.state, m.other, m.at from brand_moves m order by m.brand`
 
 export const readMoves = (database: Database): Promise<readonly BrandMove[]> => database.read(op(selectMoves, [[]]))
 

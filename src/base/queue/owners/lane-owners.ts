@@ -8,7 +8,7 @@
 // and the owner settles in that session.
 
 import type { Database, Migration, Op } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { type BrandMove, freezingMoves, isFrozen } from './brand-moves.ts'
 import type { LaneProcess } from './divide-lanes.ts'
 
@@ -20,70 +20,37 @@ export const laneOwnerMigration: Migration = {
   ],
 }
 
-const deleteProcesses = statement({
-  name: 'forget_lane_processes',
-  columns: { owner: 'text' },
-  text: (rows) => `delete from lane_processes where owner in (select r.owner from ${rows} r)`,
-})
+const deleteProcesses = statement('forget_lane_processes', { owner: 'text' })`
+  delete from lane_processes where owner in (select r.owner from ${rows} r)`
 
-const deleteOwners = statement({
-  name: 'forget_lane_owners',
-  columns: { owner: 'text' },
-  text: (rows) => `delete from lane_owners where owner in (select r.owner from ${rows} r)`,
-})
+const deleteOwners = statement('forget_lane_owners', { owner: 'text' })`
+  delete from lane_owners where owner in (select r.owner from ${rows} r)`
 
-const upsertProcess = statement({
-  name: 'register_lanes',
-  columns: { owner: 'text', version: 'bigint', lanes: 'text' },
-  text: (rows) => `
-    insert into lane_processes (owner, version, lanes) select r.owner, r.version, r.lanes from ${rows} r where true
-    on conflict (owner) do update set version = excluded.version, lanes = excluded.lanes`,
-})
+const upsertProcess = statement('register_lanes', { owner: 'text', version: 'bigint', lanes: 'text' })`
+  insert into lane_processes (owner, version, lanes) select r.owner, r.version, r.lanes from ${rows} r where true
+  on conflict (owner) do update set version = excluded.version, lanes = excluded.lanes`
 
-const insertProcess = statement({
-  name: 'register_process',
-  columns: { owner: 'text' },
-  text: (rows) => `
-    insert into lane_processes (owner, version, lanes) select r.owner, 0, '[]' from ${rows} r where true
-    on conflict (owner) do nothing`,
-})
+const insertProcess = statement('register_process', { owner: 'text' })`
+  insert into lane_processes (owner, version, lanes) select r.owner, 0, '[]' from ${rows} r where true
+  on conflict (owner) do nothing`
 
-const deleteOwner = statement({
-  name: 'release_lanes',
-  columns: { lane: 'text', owner: 'text' },
-  text: (rows) => `delete from lane_owners where (lane, owner) in (select r.lane, r.owner from ${rows} r)`,
-})
+const deleteOwner = statement('release_lanes', { lane: 'text', owner: 'text' })`
+  delete from lane_owners where (lane, owner) in (select r.lane, r.owner from ${rows} r)`
 
-const insertOwner = statement<{ lane: string }>({
-  name: 'own_lanes',
-  columns: { lane: 'text', owner: 'text' },
-  route: 'lane',
-  text: (rows) => `
-    insert into lane_owners (lane, owner) select r.lane, r.owner from ${rows} r where not ${isFrozen('r.lane')} order by r.lane
-    on conflict (lane) do nothing returning lane`,
-})
+const insertOwner = statement<{ lane: string }>('own_lanes', { lane: 'text', owner: 'text' }, { route: 'lane' })`
+  insert into lane_owners (lane, owner) select r.lane, r.owner from ${rows} r where not ${isFrozen('r.lane')} order by r.lane
+  on conflict (lane) do nothing returning lane`
 
-const selectHeld = statement<{ lane: string }>({
-  name: 'held_lanes',
-  columns: { lane: 'text', owner: 'text' },
-  route: 'lane',
-  text: (rows) => `select r.lane from ${rows} r join lane_owners o on o.lane = r.lane and o.owner = r.owner`,
-})
+const selectHeld = statement<{ lane: string }>('held_lanes', { lane: 'text', owner: 'text' }, { route: 'lane' })`
+  select r.lane from ${rows} r join lane_owners o on o.lane = r.lane and o.owner = r.owner`
 
 // One statement reads both, because each process repeats it twice a second.
-const selectVersions = statement<{ owner: string | null; version: number } & FrozenBrand>({
-  name: 'lane_processes',
-  columns: {},
-  text: () => `
-    select p.owner, p.version, null as brand, null as state, null as other from lane_processes p
-    union all select null, 0, m.brand, m.state, m.other from ${freezingMoves} m`,
-})
+const selectVersions = statement<{ owner: string | null; version: number } & FrozenBrand>('lane_processes', {})`
+  select p.owner, p.version, null as brand, null as state, null as other from lane_processes p
+  union all select null, 0, m.brand, m.state, m.other from ${freezingMoves} m`
 
-const selectLanes = statement<{ owner: string; version: number; lanes: string }>({
-  name: 'served_lanes',
-  columns: { owner: 'text' },
-  text: (rows) => `select p.owner, p.version, p.lanes from ${rows} r join lane_processes p on p.owner = r.owner`,
-})
+const selectLanes = statement<{ owner: string; version: number; lanes: string }>('served_lanes', { owner: 'text' })`
+  select p.owner, p.version, p.lanes from ${rows} r join lane_processes p on p.owner = r.owner`
 
 /** Stores the lanes that this process can serve. A greater version marks another list. */
 export const registerOp = (owner: string, version: number, lanes: readonly string[]): Op =>
@@ -94,24 +61,15 @@ export const registerOnceOp = (owner: string): Op => op(insertProcess, [[owner]]
 
 /** Acquires those of the lanes that have no owner. */
 export const ownLanesOp = (owner: string, lanes: readonly string[]): Op<{ lane: string }> =>
-  op(
-    insertOwner,
-    lanes.map((lane) => [lane, owner]),
-  )
+  op(insertOwner, lanes, (lane) => [lane, owner])
 
 /** Those of the lanes that this process owns. */
 export const heldLanesOp = (owner: string, lanes: readonly string[]): Op<{ lane: string }> =>
-  op(
-    selectHeld,
-    lanes.map((lane) => [lane, owner]),
-  )
+  op(selectHeld, lanes, (lane) => [lane, owner])
 
 /** Releases these lanes. */
 export const releaseLanesOp = (owner: string, lanes: readonly string[]): Op =>
-  op(
-    deleteOwner,
-    lanes.map((lane) => [lane, owner]),
-  )
+  op(deleteOwner, lanes, (lane) => [lane, owner])
 
 /** Deletes processes that have ended, and releases their lanes. */
 export function forgetProcessOps(owners: readonly string[]): Op[] {
@@ -136,13 +94,7 @@ export interface LaneProcesses {
 /** Creates a function that reads the processes. A list of lanes is read once, so that the cost of a repetition does not depend on their number. */
 export function createProcessReader(database: Database): (owner: string) => Promise<LaneProcesses> {
   let known = new Map<string, RegisteredProcess>()
-  const readLanes = (owners: readonly string[]) =>
-    database.read(
-      op(
-        selectLanes,
-        owners.map((each) => [each]),
-      ),
-    )
+  const readLanes = (owners: readonly string[]) => database.read(op(selectLanes, owners, (each) => [each]))
   return async (owner) => {
     // Ahead of the commits: while thousands of lanes work, a read waits for seconds.
     const [rows] = await database.commit([op(selectVersions, [[]])], { durable: false, urgent: true })
@@ -159,12 +111,8 @@ export function createProcessReader(database: Database): (owner: string) => Prom
   }
 }
 
-const selectOwners = statement<{ lane: string; owner: string }>({
-  name: 'owners_of_brand',
-  columns: { brand: 'text' },
-  text: (rows) => `
-    select o.lane, o.owner from ${rows} r join lane_owners o on o.lane >= r.brand || '/' and o.lane < r.brand || '0'`,
-})
+const selectOwners = statement<{ lane: string; owner: string }>('owners_of_brand', { brand: 'text' })`
+  select o.lane, o.owner from ${rows} r join lane_owners o on o.lane >= r.brand || '/' and o.lane < r.brand || '0'`
 
 /** The lanes of this brand that a living process owns. A process settles its running calls before it releases a lane. */
 export async function readOwnedLanes(database: Database, brand: string): Promise<readonly string[]> {

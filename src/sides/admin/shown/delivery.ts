@@ -93,7 +93,8 @@ export async function readDelivery(database: Database, row: MessageRow) {
   const calls = await database.read(
     op(
       findCall,
-      [row.call, ...refusals.map(({ call }) => call)].filter((id) => id !== null).map((id) => [id]),
+      [row.call, ...refusals.map(({ call }) => call)].filter((id) => id !== null),
+      (id) => [id],
     ),
   )
   const permission = await readPermission(database, row)

@@ -2,7 +2,7 @@
 // days with its reason and time, so that a mistaken removal can be reversed.
 
 import type { Migration, Op, Value } from '../../../base/store/database.ts'
-import { op, statement } from '../../../base/store/statement.ts'
+import { op, rows, statement } from '../../../base/store/statement.ts'
 import { justAfter, type Timestamp } from '../../../contract/timestamp.ts'
 import type { Device } from '../device.ts'
 import { deviceId } from '../identity.ts'
@@ -124,10 +124,7 @@ const selectRemovals = statement<RemovalRow>({
 
 /** Marks removals as restored; to be committed with the links that restore them. */
 export function restoredOp(rows: readonly RemovalRow[], now: number): Op {
-  return op(
-    updateRestored,
-    rows.map((row) => [row.brand, row.device, row.user_id, row.at, now]),
-  )
+  return op(updateRestored, rows, (row) => [row.brand, row.device, row.user_id, row.at, now])
 }
 
 const updateRestored = statement({
@@ -139,12 +136,8 @@ const updateRestored = statement({
       and device_removals.user_id = r.user_id and device_removals.at = r.at`,
 })
 
-export const eraseRemovals = statement<{ device: string }>({
-  name: 'erase_device_removals',
-  columns: erasedDevice,
-  text: (rows) => `
-    delete from device_removals where (brand, device, user_id, at) in (
-      select m.brand, m.device, m.user_id, m.at from ${rows} r
-      join device_removals m on m.brand = r.brand and m.device = r.device and m.user_id = r.user_id and m.removed_at <= r.at)
-    returning device`,
-})
+export const eraseRemovals = statement<{ device: string }>('erase_device_removals', erasedDevice)`
+  delete from device_removals where (brand, device, user_id, at) in (
+    select m.brand, m.device, m.user_id, m.at from ${rows} r
+    join device_removals m on m.brand = r.brand and m.device = r.device and m.user_id = r.user_id and m.removed_at <= r.at)
+  returning device`

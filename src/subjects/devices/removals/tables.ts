@@ -4,7 +4,7 @@
 // removal_tallies  the sends and removals of each process in each of the last minutes; each process reads the counts of all
 
 import type { Migration } from '../../../base/store/database.ts'
-import { statement } from '../../../base/store/statement.ts'
+import { rows, statement } from '../../../base/store/statement.ts'
 
 export const removalMigrations: readonly Migration[] = [
   {
@@ -53,13 +53,9 @@ export const confirmRemovals = statement<{ service: string }>({
     returning removal_brakes.service as service`,
 })
 
-export const listBrakes = statement<BrakeRow>({
-  name: 'list_brakes',
-  columns: {},
-  text: () => `
-    select service, stopped_at, removals, sends, allowed_until, confirmed_at, confirmed_by
-    from removal_brakes order by service`,
-})
+export const listBrakes = statement<BrakeRow>('list_brakes', {})`
+  select service, stopped_at, removals, sends, allowed_until, confirmed_at, confirmed_by
+  from removal_brakes order by service`
 
 export const upsertTallies = statement({
   name: 'upsert_tallies',
@@ -70,11 +66,8 @@ export const upsertTallies = statement({
     on conflict (service, process, minute) do update set sends = excluded.sends, removals = excluded.removals`,
 })
 
-export const forgetTallies = statement({
-  name: 'forget_tallies',
-  columns: { before: 'bigint' },
-  text: (rows) => `delete from removal_tallies where minute < (select max(r.before) from ${rows} r)`,
-})
+export const forgetTallies = statement('forget_tallies', { before: 'bigint' })`
+  delete from removal_tallies where minute < (select max(r.before) from ${rows} r)`
 
 export interface TallyRow {
   readonly service: string
@@ -84,10 +77,6 @@ export interface TallyRow {
 }
 
 /** The counts of the other processes. */
-export const listOtherTallies = statement<TallyRow>({
-  name: 'others_tallies',
-  columns: { process: 'text', since: 'bigint' },
-  text: (rows) => `
-    select t.service, t.minute, t.sends, t.removals from ${rows} r
-    join removal_tallies t on t.process <> r.process and t.minute >= r.since`,
-})
+export const listOtherTallies = statement<TallyRow>('others_tallies', { process: 'text', since: 'bigint' })`
+  select t.service, t.minute, t.sends, t.removals from ${rows} r
+  join removal_tallies t on t.process <> r.process and t.minute >= r.since`

@@ -1,7 +1,7 @@
 // Sets one attribute of many users, if the value has not changed since the comparison.
 
 import type { Database, Statement } from '../../../base/store/database.ts'
-import { op, statement } from '../../../base/store/statement.ts'
+import { op, rows, statement } from '../../../base/store/statement.ts'
 import { canStoreUserId } from './read-line.ts'
 import { type Field, fields } from './users.ts'
 
@@ -44,23 +44,15 @@ const columns = { brand: 'text', user_id: 'text', value: 'bigint', at: 'bigint',
 function createStatements(field: Field): { update: Statement<ChangedUser>; insert: Statement<ChangedUser> } {
   return {
     // Compares the time and the value: the value may have changed twice within a millisecond.
-    update: statement<ChangedUser>({
-      name: `correct_${field}`,
-      columns,
-      text: (rows) => `
-        update crm_users set ${field} = r.value, ${field}_at = r.at from ${rows} r
-        where crm_users.brand = r.brand and crm_users.user_id = r.user_id
-          and coalesce(crm_users.${field}_at, 0) = coalesce(r.seen_at, 0) and coalesce(crm_users.${field}, 0) <> r.value
-        returning crm_users.user_id`,
-    }),
-    insert: statement<ChangedUser>({
-      name: `correct_unknown_${field}`,
-      columns,
-      text: (rows) => `
-        insert into crm_users (brand, user_id, ${field}, ${field}_at)
-        select r.brand, r.user_id, r.value, r.at from ${rows} r where true
-        on conflict (brand, user_id) do nothing returning user_id`,
-    }),
+    update: statement<ChangedUser>(`correct_${field}`, columns)`
+      update crm_users set ${field} = r.value, ${field}_at = r.at from ${rows} r
+      where crm_users.brand = r.brand and crm_users.user_id = r.user_id
+        and coalesce(crm_users.${field}_at, 0) = coalesce(r.seen_at, 0) and coalesce(crm_users.${field}, 0) <> r.value
+      returning crm_users.user_id`,
+    insert: statement<ChangedUser>(`correct_unknown_${field}`, columns)`
+      insert into crm_users (brand, user_id, ${field}, ${field}_at)
+      select r.brand, r.user_id, r.value, r.at from ${rows} r where true
+      on conflict (brand, user_id) do nothing returning user_id`,
   }
 }
 

@@ -1,7 +1,7 @@
 // The CRM's users: one row each, with the nine attributes of §2.5 and the time of the last change of each attribute.
 
 import type { Database, Migration, Op, Value } from '../../../base/store/database.ts'
-import { op, statement } from '../../../base/store/statement.ts'
+import { op, rows, statement } from '../../../base/store/statement.ts'
 import { type ReconciliationField as Field, reconciliationFields as fields } from '../../../contract/records.ts'
 import { protections } from './protections.ts'
 
@@ -61,17 +61,9 @@ const upsertColumns = {
 } as const
 
 // The statements have no route, so they run separately for each caller: a statement must not change a user twice.
-const upsertUsers = statement<{ user_id: string }>({
-  name: 'upsert_crm_users',
-  columns: upsertColumns,
-  text: (rows) => upsertText(rows, false),
-})
+const upsertUsers = statement<{ user_id: string }>('upsert_crm_users', upsertColumns)`${upsertText(rows, false)}`
 
-const liftUsers = statement<{ user_id: string }>({
-  name: 'lift_crm_users',
-  columns: upsertColumns,
-  text: (rows) => upsertText(rows, true),
-})
+const liftUsers = statement<{ user_id: string }>('lift_crm_users', upsertColumns)`${upsertText(rows, true)}`
 
 export interface UpsertOptions {
   /** Operations for the same commit. */
