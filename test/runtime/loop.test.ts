@@ -8,14 +8,11 @@ function createManualLoop(t: TestContext, rest = Number.POSITIVE_INFINITY) {
   const waiters: (() => void)[] = []
   let turns = 0
   let end = Promise.withResolvers<number>()
-  const loop: Loop = createLoop({
-    name: 'test',
-    turn: () => {
-      turns++
-      end = Promise.withResolvers()
-      for (const resolve of waiters.splice(0)) resolve()
-      return end.promise
-    },
+  const loop: Loop = createLoop('test', () => {
+    turns++
+    end = Promise.withResolvers()
+    for (const resolve of waiters.splice(0)) resolve()
+    return end.promise
   })
   t.after(() => {
     end.resolve(0)
@@ -79,12 +76,9 @@ test('stop() waits for the current turn, and no other turn follows', async (t) =
 
 test('a turn that throws is reported and retried after the backoff, however often the loop is woken', async () => {
   let turns = 0
-  const loop = createLoop({
-    name: 'failing',
-    turn: () => {
-      if (++turns === 1) throw new Error('no luck')
-      return Number.POSITIVE_INFINITY
-    },
+  const loop = createLoop('failing', () => {
+    if (++turns === 1) throw new Error('no luck')
+    return Number.POSITIVE_INFINITY
   })
   const failed = event('loop.failed', ({ loop: name }) => name === 'failing')
   loop.start()

@@ -18,20 +18,17 @@ const restMs = 1_000
  * @param parts the parts of the store, and of its CRM
  */
 export function createEraser(database: Database, parts: PersonParts): Loop {
-  const loop = createLoop({
-    name: 'erasing people',
-    async turn() {
-      // A notification may be lost.
-      const idleMs = database.engine === 'postgres' ? 5_000 : Number.POSITIVE_INFINITY
-      if ((await readOpenErasures(database, '')).length === 0) return idleMs
-      const ownership = await database.own('erasures')
-      if (!ownership) return restMs
-      try {
-        return await eraseAll(ownership.lost)
-      } finally {
-        await ownership.release()
-      }
-    },
+  const loop = createLoop('erasing people', async () => {
+    // A notification may be lost.
+    const idleMs = database.engine === 'postgres' ? 5_000 : Number.POSITIVE_INFINITY
+    if ((await readOpenErasures(database, '')).length === 0) return idleMs
+    const ownership = await database.own('erasures')
+    if (!ownership) return restMs
+    try {
+      return await eraseAll(ownership.lost)
+    } finally {
+      await ownership.release()
+    }
   })
 
   /** One pass for each open erasure. @returns the milliseconds until the next */

@@ -207,12 +207,9 @@ export async function openErasedPeople(database: Database): Promise<ErasedPeople
     }
     after = firstUuidv7(began - overlapMs)
   }
-  const loop = createLoop({
-    name: 'erased people',
-    async turn() {
-      await refresh()
-      return database.engine === 'postgres' ? refreshMs : Number.POSITIVE_INFINITY
-    },
+  const loop = createLoop('erased people', async () => {
+    await refresh()
+    return database.engine === 'postgres' ? refreshMs : Number.POSITIVE_INFINITY
   })
   const unsubscribe = database.onWake(erasureTopic, loop.wake)
   // A store that is away now is read as soon as it is back.

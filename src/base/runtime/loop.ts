@@ -3,13 +3,6 @@ import { clock } from './clock.ts'
 import { emit } from './events.ts'
 import { messageOf } from './message-of.ts'
 
-export interface LoopOptions {
-  /** Identifies the loop in the event of a failed turn. */
-  readonly name: string
-  /** Does the pending work. Returns the milliseconds until the next turn; Infinity: rest until woken. */
-  readonly turn: () => number | Promise<number>
-}
-
 export interface Loop {
   start(): void
   /** Starts the next turn now, or right after the current one. */
@@ -26,11 +19,11 @@ const longestRest = 2 ** 31 - 1
  * Runs turns with rests between them until stopped. A turn that throws is reported and retried with exponential backoff, which
  * wake() does not shorten.
  *
- * @example
- * const sweeper = createLoop({ name: 'sweeper', turn: async () => ((await sweep()) ? 0 : 1_000) })
- * sweeper.start()
+ * @param name identifies the loop in the event of a failed turn
+ * @param turn does the pending work. Returns the milliseconds until the next turn; Infinity: rest until woken
+ * @example createLoop('sweeper', async () => ((await sweep()) ? 0 : 1_000)).start()
  */
-export function createLoop({ name, turn }: LoopOptions): Loop {
+export function createLoop(name: string, turn: () => number | Promise<number>): Loop {
   let state: 'idle' | 'running' | 'stopped' = 'idle'
   let turning: Promise<void> | undefined
   let woken = false

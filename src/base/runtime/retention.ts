@@ -20,12 +20,9 @@ const pauseMs = 50
 
 /** Deletes expired rows once an hour, in steps small enough not to delay other work. */
 export function createRetention(tables: readonly RetainedTable[]): Loop {
-  return createLoop({
-    name: 'retention',
-    async turn() {
-      let deleted = 0
-      for (const { keptMs, forget } of tables) deleted += await forget(clock.now() - keptMs)
-      return deleted > 0 ? pauseMs : hourMs
-    },
+  return createLoop('retention', async () => {
+    let deleted = 0
+    for (const { keptMs, forget } of tables) deleted += await forget(clock.now() - keptMs)
+    return deleted > 0 ? pauseMs : hourMs
   })
 }

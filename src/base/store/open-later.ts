@@ -32,15 +32,12 @@ function openLater(open: () => Promise<Database>, name: string): Database {
   const topics = new Map<string, () => void>()
   let opened: Database | undefined
 
-  const loop = createLoop({
-    name: `opening ${name}`,
-    async turn() {
-      opened = await open()
-      emit('store.back', { store: name, downMs: Math.round(clock.monotonic() - lostAt) })
-      for (const topic of topics.keys()) listen(topic)
-      wakers.notifyAll()
-      return Number.POSITIVE_INFINITY
-    },
+  const loop = createLoop(`opening ${name}`, async () => {
+    opened = await open()
+    emit('store.back', { store: name, downMs: Math.round(clock.monotonic() - lostAt) })
+    for (const topic of topics.keys()) listen(topic)
+    wakers.notifyAll()
+    return Number.POSITIVE_INFINITY
   })
   loop.start()
 

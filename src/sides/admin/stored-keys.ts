@@ -132,13 +132,10 @@ export function createStoredKeys(
   let places = configured
   let known: readonly StoredKey[] = []
   const reported = new Set<string>()
-  const loop = createLoop({
-    name: 'keys of the store',
-    async turn() {
-      await read()
-      await storeUses()
-      return rereadMs
-    },
+  const loop = createLoop('keys of the store', async () => {
+    await read()
+    await storeUses()
+    return rereadMs
   })
   const unsubscribe = database.onWake(topic, loop.wake)
 

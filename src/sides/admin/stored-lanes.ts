@@ -108,12 +108,9 @@ export async function openStoredLanes<Options>(
   })
   let applying: Promise<void> = Promise.resolve()
   const lanes = (await read(applied)).map(({ options }) => options)
-  const loop = createLoop({
-    name: 'lanes of the store',
-    async turn() {
-      await findChange()
-      return rereadMs
-    },
+  const loop = createLoop('lanes of the store', async () => {
+    await findChange()
+    return rereadMs
   })
   const unsubscribe = database.onWake(topic, loop.wake)
 

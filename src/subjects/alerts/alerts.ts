@@ -126,7 +126,7 @@ export function createAlerts(troubles: Troubles, { to, afterMs }: AlertOptions, 
     await check()
     return everyMs
   }
-  const loop = createLoop({ name: 'alerts', turn })
+  const loop = createLoop('alerts', turn)
   return {
     start: () => loop.start(),
     check,

@@ -36,20 +36,17 @@ const restFactor = 9
 
 /** Any number of processes may do this at the same time. */
 export function createAwaitedLoop({ database, queue, quota, waitMs }: AwaitedOptions): Loop {
-  return createLoop({
-    name: 'awaited identifiers',
-    async turn() {
-      const began = clock.monotonic()
-      let after: readonly [string, string] = ['', '']
-      for (;;) {
-        const page = await database.read(op(selectAwaited, [[...after, pageSize]]))
-        await settlePage(page)
-        const last = page.at(-1)
-        if (last === undefined || page.length < pageSize) break
-        after = [last.lane, last.ref]
-      }
-      return Math.max(restMs, restFactor * (clock.monotonic() - began))
-    },
+  return createLoop('awaited identifiers', async () => {
+    const began = clock.monotonic()
+    let after: readonly [string, string] = ['', '']
+    for (;;) {
+      const page = await database.read(op(selectAwaited, [[...after, pageSize]]))
+      await settlePage(page)
+      const last = page.at(-1)
+      if (last === undefined || page.length < pageSize) break
+      after = [last.lane, last.ref]
+    }
+    return Math.max(restMs, restFactor * (clock.monotonic() - began))
   })
 
   async function settlePage(page: readonly Awaited[]): Promise<void> {

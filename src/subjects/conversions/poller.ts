@@ -52,26 +52,23 @@ export function createPoller(options: PollerOptions): Poller {
   /** The 410 answers since the last time when there was nothing new. */
   let restarts = 0
 
-  const loop = createLoop({
-    name: `polling the statuses of ${lane}`,
-    async turn() {
-      const database = databaseOf(brandOf(lane))
-      if (!(await acquire(database))) return everyMs
-      const began = clock.monotonic()
-      try {
-        const more = await pollPage(database)
-        failures = 0
-        if (!more) restarts = 0
-        // The operator decides how many pages there are: they take at most half of the time.
-        return more ? clock.monotonic() - began : everyMs
-      } catch (error) {
-        if (!(error instanceof PageRefused)) throw error
-        const backoff = { firstMs: 2 * everyMs, mostMs: longestBackoffMs }
-        const inMs = retryIn(++failures, backoff, Math.max(everyMs, error.retryAfterMs ?? 0))
-        if (!stopping.signal.aborted) emit('poll.failed', { lane, error: error.message, inMs })
-        return inMs
-      }
-    },
+  const loop = createLoop(`polling the statuses of ${lane}`, async () => {
+    const database = databaseOf(brandOf(lane))
+    if (!(await acquire(database))) return everyMs
+    const began = clock.monotonic()
+    try {
+      const more = await pollPage(database)
+      failures = 0
+      if (!more) restarts = 0
+      // The operator decides how many pages there are: they take at most half of the time.
+      return more ? clock.monotonic() - began : everyMs
+    } catch (error) {
+      if (!(error instanceof PageRefused)) throw error
+      const backoff = { firstMs: 2 * everyMs, mostMs: longestBackoffMs }
+      const inMs = retryIn(++failures, backoff, Math.max(everyMs, error.retryAfterMs ?? 0))
+      if (!stopping.signal.aborted) emit('poll.failed', { lane, error: error.message, inMs })
+      return inMs
+    }
   })
 
   async function acquire(database: Database): Promise<boolean> {

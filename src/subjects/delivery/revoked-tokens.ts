@@ -61,12 +61,9 @@ export function createRevocations(databases: readonly Database[]): Revocations {
   /** The secret of each brand with revocations. */
   const secrets = new Map<string, string>()
   const listeners: (() => void)[] = []
-  const loop = createLoop({
-    name: 'revoked tokens',
-    async turn() {
-      await readAll()
-      return rereadMs
-    },
+  const loop = createLoop('revoked tokens', async () => {
+    await readAll()
+    return rereadMs
   })
   const unsubscribe = databases.map((database) => database.onWake(topic, loop.wake))
 

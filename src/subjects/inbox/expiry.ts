@@ -25,21 +25,18 @@ export function createExpiry(database: Pick<Database, 'read' | 'commit'>, status
     ]
   }
 
-  return createLoop({
-    name: 'expiry of notifications',
-    async turn() {
-      const now = clock.now()
-      const excluded = refused
-      refused = []
-      const expired = await database.read(op(selectExpired, ['', ...excluded], (brand) => [now, batchRows, brand]))
-      if (expired.length === 0) return everyMs
-      // Each brand separately: the rows of a brand that is being moved to another database cannot be changed.
-      const brands = [...Map.groupBy(expired, ({ brand }) => brand).values()]
-      const recorded = await Promise.allSettled(brands.map((ofBrand) => database.commit(opsOf(ofBrand))))
-      refused = brands.flatMap(([first], n) => (recorded[n]?.status === 'rejected' && first ? [first.brand] : []))
-      for (const each of recorded) if (each.status === 'rejected') throw each.reason
-      return expired.length < batchRows ? everyMs : 0
-    },
+  return createLoop('expiry of notifications', async () => {
+    const now = clock.now()
+    const excluded = refused
+    refused = []
+    const expired = await database.read(op(selectExpired, ['', ...excluded], (brand) => [now, batchRows, brand]))
+    if (expired.length === 0) return everyMs
+    // Each brand separately: the rows of a brand that is being moved to another database cannot be changed.
+    const brands = [...Map.groupBy(expired, ({ brand }) => brand).values()]
+    const recorded = await Promise.allSettled(brands.map((ofBrand) => database.commit(opsOf(ofBrand))))
+    refused = brands.flatMap(([first], n) => (recorded[n]?.status === 'rejected' && first ? [first.brand] : []))
+    for (const each of recorded) if (each.status === 'rejected') throw each.reason
+    return expired.length < batchRows ? everyMs : 0
   })
 }
 

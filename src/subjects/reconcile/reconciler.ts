@@ -28,10 +28,9 @@ export function createReconciler(database: Database, configured: readonly Reconc
   const stopping = new AbortController()
   const loops = configured.map((options) => {
     const findDueAt = createDueTimes(options.everyMs)
-    return createLoop({
-      name: `reconciling brand ${options.brand}`,
-      turn: () => runDueFields(database, options, findDueAt, stopping.signal),
-    })
+    return createLoop(`reconciling brand ${options.brand}`, () =>
+      runDueFields(database, options, findDueAt, stopping.signal),
+    )
   })
   let unlisten = (): void => {}
   return {

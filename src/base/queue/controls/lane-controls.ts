@@ -85,17 +85,14 @@ export function createLaneControls({
   let refreshing: (() => void)[] = []
   let stopped = false
 
-  const loop = createLoop({
-    name: `controlling ${lane}`,
-    async turn() {
-      const refreshed = refreshing
-      refreshing = []
-      try {
-        return await readAgain()
-      } finally {
-        for (const resolve of refreshed) resolve()
-      }
-    },
+  const loop = createLoop(`controlling ${lane}`, async () => {
+    const refreshed = refreshing
+    refreshing = []
+    try {
+      return await readAgain()
+    } finally {
+      for (const resolve of refreshed) resolve()
+    }
   })
 
   async function readAgain(): Promise<number> {

@@ -117,33 +117,27 @@ export function createLaneSession(options: LaneSessionOptions): LaneSession {
   })
   const pausedItems = createPausedItems({ database, lane: lane.name, pauses: () => controls.itemPauses })
 
-  const callLoop = createLoop({
-    name: `calling ${lane.name}`,
-    turn: () => {
-      if (lost.aborted) return Number.POSITIVE_INFINITY
-      settleAside()
-      if (controls.known) continueHold()
-      const mayCall = controls.known && !controls.pause && !draining && database.outage === undefined
-      const waitMs = mayCall ? dispatcher.startCalls(clock.steady()) : dispatcher.endOverdueCalls(clock.steady())
-      if (reader.hasWork) readLoop.wake()
-      if (dispatcher.calls === 0 && settleWriter.size === 0) for (const notify of drainListeners.splice(0)) notify()
-      return waitMs
-    },
+  const callLoop = createLoop(`calling ${lane.name}`, () => {
+    if (lost.aborted) return Number.POSITIVE_INFINITY
+    settleAside()
+    if (controls.known) continueHold()
+    const mayCall = controls.known && !controls.pause && !draining && database.outage === undefined
+    const waitMs = mayCall ? dispatcher.startCalls(clock.steady()) : dispatcher.endOverdueCalls(clock.steady())
+    if (reader.hasWork) readLoop.wake()
+    if (dispatcher.calls === 0 && settleWriter.size === 0) for (const notify of drainListeners.splice(0)) notify()
+    return waitMs
   })
-  const readLoop = createLoop({
-    name: `reading ${lane.name}`,
-    turn: async () => {
-      if (lost.aborted || draining || !controls.known) return Number.POSITIVE_INFINITY
-      if (!dueTimesLimited) await limitDueTimes(database, lane, clock.steady())
-      dueTimesLimited = true
-      const examined = await cancelSweep.step()
-      // An item that moves back during a cancellation could escape it.
-      const released = !cancelSweep.active && (await pausedItems.releaseStep())
-      if (released) reader.expectItems('released')
-      const waitMs = await reader.readItems(clock.steady())
-      callLoop.wake()
-      return examined || released ? 0 : waitMs
-    },
+  const readLoop = createLoop(`reading ${lane.name}`, async () => {
+    if (lost.aborted || draining || !controls.known) return Number.POSITIVE_INFINITY
+    if (!dueTimesLimited) await limitDueTimes(database, lane, clock.steady())
+    dueTimesLimited = true
+    const examined = await cancelSweep.step()
+    // An item that moves back during a cancellation could escape it.
+    const released = !cancelSweep.active && (await pausedItems.releaseStep())
+    if (released) reader.expectItems('released')
+    const waitMs = await reader.readItems(clock.steady())
+    callLoop.wake()
+    return examined || released ? 0 : waitMs
   })
 
   /** A pause that the provider asked an earlier owner of the lane for goes on. */

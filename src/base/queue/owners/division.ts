@@ -183,7 +183,7 @@ export function createDivision(database: Database): Division {
 
   function start(): void {
     loops = {
-      look: createLoop({ name: 'dividing the lanes', turn: look }),
+      look: createLoop('dividing the lanes', look),
       sweeper: createSweeper(database, (name) => membership?.held.get(name)?.lane.sweep()),
       unlisten: database.onWake(divisionTopic, () => loops?.look.wake()),
     }

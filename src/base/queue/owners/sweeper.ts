@@ -10,11 +10,8 @@ const sweepEveryMs = 1_000
  * without one. One statement for all lanes: its cost grows only with the number of lanes that have waiting items.
  */
 export function createSweeper(database: Database, sweepLane: (lane: string) => void): Loop {
-  return createLoop({
-    name: 'sweeping the lanes',
-    async turn() {
-      for (const lane of await findDueLanes(database, clock.steady())) sweepLane(lane)
-      return sweepEveryMs
-    },
+  return createLoop('sweeping the lanes', async () => {
+    for (const lane of await findDueLanes(database, clock.steady())) sweepLane(lane)
+    return sweepEveryMs
   })
 }

@@ -210,13 +210,10 @@ export function createRemovalKeeper({
     started = true
   }
 
-  const loop = createLoop({
-    name: 'removals',
-    async turn() {
-      await write()
-      await read()
-      return shareEveryMs
-    },
+  const loop = createLoop('removals', async () => {
+    await write()
+    await read()
+    return shareEveryMs
   })
   let unsubscribe: (() => void) | undefined
 
