@@ -1,4 +1,4 @@
-import { type TObject, type TSchema, type TStringOptions, Type } from 'typebox'
+import { type TObject, type TProperties, type TSchema, type TStringOptions, Type } from 'typebox'
 import { isIntegerText, isPlain, mostText } from '../ids.ts'
 
 /** The schema of a body for each content type. */
@@ -48,8 +48,9 @@ export interface RouteGroup {
 /** @example json(Type.Object({ lane: Type.String() })) */
 export const json = (schema: TSchema): Contents => ({ 'application/json': schema })
 
-/** Refuses unknown members, which would select more than the caller intended. */
-export const closed = { additionalProperties: false } as const
+/** An object that refuses unknown members, which would select more than the caller intended. */
+export const closedObject = <Members extends TProperties>(members: Members) =>
+  Type.Object(members, { additionalProperties: false })
 
 export const text = (description: string) => Type.String({ description })
 

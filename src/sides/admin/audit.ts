@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
-import { closed, limitOf, text, textOf, whole } from '../../contract/documents/described.ts'
+import { closedObject, limitOf, text, textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { type AuditRow, createChainCheck, lineOf } from '../../subjects/audit/chain.ts'
 import { listAudit, readAudit } from '../../subjects/audit/table.ts'
@@ -21,19 +21,19 @@ const Entry = Type.Object(
     serial: whole('Its place in the chain of its store'),
     at: Type.String({ format: 'date-time' }),
     act: Type.String(),
-    by: Type.String({ description: 'The name of the key; empty for unknown keys' }),
-    address: Type.Optional(Type.String({ description: 'The address of the caller' })),
+    by: text('The name of the key; empty for unknown keys'),
+    address: Type.Optional(text('The address of the caller')),
     brand: Type.Optional(Type.String()),
-    user_digest: Type.Optional(Type.String({ description: 'The SHA-256 digest of `user_salt` and `user`' })),
+    user_digest: Type.Optional(text('The SHA-256 digest of `user_salt` and `user`')),
     lane: Type.Optional(Type.String()),
     given: Type.Optional(Type.Unknown({ description: 'What the request said: a filter, settings, amounts' })),
     count: Type.Optional(whole('The number of rows that the act selected')),
     old: Type.Optional(Type.Unknown({ description: 'The values before' })),
     new: Type.Optional(Type.Unknown({ description: 'The values after' })),
     reason: Type.Optional(Type.String()),
-    digest: Type.String({ description: 'The SHA-256 digest of the digest before and of all members before this one' }),
-    user_salt: Type.Optional(Type.String({ description: 'Absent after the erasure of the person' })),
-    user: Type.Optional(Type.String({ description: 'Absent after the erasure of the person' })),
+    digest: text('The SHA-256 digest of the digest before and of all members before this one'),
+    user_salt: Type.Optional(text('Absent after the erasure of the person')),
+    user: Type.Optional(text('Absent after the erasure of the person')),
     store: Type.String(),
   },
   { additionalProperties: true },
@@ -64,14 +64,11 @@ export function auditRoutes(stores: readonly AuditStore[]) {
   return {
     list: adminRoute({
       says: 'Lists the entries of the audit trail, the newest first.',
-      query: Type.Object(
-        {
-          ...AuditQuery.properties,
-          limit: Type.Optional(limitOf(maxListed)),
-          before: Type.Optional(text('The `next` of the previous page.')),
-        },
-        closed,
-      ),
+      query: closedObject({
+        ...AuditQuery.properties,
+        limit: Type.Optional(limitOf(maxListed)),
+        before: Type.Optional(text('The `next` of the previous page.')),
+      }),
       gives: Type.Object({
         entries: Type.Array(Entry),
         next: Type.Optional(text('There may be more entries: send it as `before`')),

@@ -5,7 +5,7 @@ import { HttpError } from '../../base/http/http.ts'
 import type { Cancellation, WaitingSelection as Selected } from '../../base/queue/controls/waiting-selection.ts'
 import type { LaneService } from '../../base/queue/queue.ts'
 import { random } from '../../base/runtime/random.ts'
-import { closed, limitOf, moment, text, whole } from '../../contract/documents/described.ts'
+import { closedObject, limitOf, moment, text, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { findTargets, type LaneAdmin, noSuchLane } from './lane-target.ts'
 import { reasonText, WaitingSelection, waitingFilter } from './requests.ts'
@@ -31,7 +31,7 @@ const Shown = Type.Object({
   user: Type.Optional(Type.String()),
   from: Type.Optional(moment('Enqueued at this time or later')),
   until: Type.Optional(moment('Enqueued before this time')),
-  by: Type.String({ description: 'The name of the key' }),
+  by: text('The name of the key'),
   reason: Type.String(),
   at: moment('The time of the request'),
   cancelled: whole('How many messages were cancelled so far'),
@@ -42,10 +42,10 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
   return {
     preview: adminRoute({
       says: 'Counts the waiting messages that a cancellation would select, at most 20,000 of a lane in each request.',
-      body: Type.Object(
-        { ...WaitingSelection.properties, after: Type.Optional(text('The `next` of the previous answer.')) },
-        closed,
-      ),
+      body: closedObject({
+        ...WaitingSelection.properties,
+        after: Type.Optional(text('The `next` of the previous answer.')),
+      }),
       gives: Type.Object({
         count: whole('Of these messages, some may be in running calls'),
         next: Type.Optional(text('Present if there may be more: send it as `after`, and add the counts')),
@@ -62,9 +62,9 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
     }),
     cancel: adminRoute({
       says: 'Cancels the selected messages that wait now. They are in Failed Actions with the reason `cancelled`. Messages in running calls are cancelled only if they must be sent again.',
-      body: Type.Object({ ...WaitingSelection.properties, reason: reasonText, id: Type.Optional(identifier) }, closed),
+      body: closedObject({ ...WaitingSelection.properties, reason: reasonText, id: Type.Optional(identifier) }),
       gives: Type.Object({
-        id: Type.String({ description: 'GET /admin/lanes/cancellations?id=… shows the progress' }),
+        id: text('GET /admin/lanes/cancellations?id=… shows the progress'),
       }),
       refuses: { 404: noSuchLane, 409: 'Too many cancellations are not done yet.' },
       async handler({ body }, key) {
@@ -85,7 +85,7 @@ export function cancellationRoutes({ queue, lanes }: LaneAdmin) {
     }),
     list: adminRoute({
       says: 'Lists the cancellations of waiting messages with their progress, the newest first.',
-      query: Type.Object({ id: Type.Optional(identifier), limit: Type.Optional(limitOf(mostListed)) }, closed),
+      query: closedObject({ id: Type.Optional(identifier), limit: Type.Optional(limitOf(mostListed)) }),
       gives: Type.Object({ cancellations: Type.Array(Shown) }),
       async handler({ query: { id, limit = 100 } }, key) {
         const names = lanes()

@@ -5,7 +5,7 @@ import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import type { Configuration } from '../../base/http/service.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
-import { moment } from '../../contract/documents/described.ts'
+import { moment, text } from '../../contract/documents/described.ts'
 import { ReasonBody } from './requests.ts'
 import { adminRoute } from './route.ts'
 
@@ -15,10 +15,10 @@ const applied = paths('The settings that changed and were applied')
 const restart = paths('The settings that changed, but need a restart')
 
 const Setting = Type.Object({
-  setting: Type.String({ description: 'Its path, such as operator.port' }),
-  value: Type.String({ description: 'The value in effect; a secret is masked' }),
-  source: Type.String({ description: 'The file with the line, the environment variable, or default' }),
-  after_restart: Type.Optional(Type.String({ description: 'The value that a restart applies, if it differs' })),
+  setting: text('Its path, such as operator.port'),
+  value: text('The value in effect; a secret is masked'),
+  source: text('The file with the line, the environment variable, or default'),
+  after_restart: Type.Optional(text('The value that a restart applies, if it differs')),
 })
 
 /** @param configuration of the process that answers: each process reads its own */
@@ -32,7 +32,7 @@ export const configurationRoutes = (configuration: Configuration) => ({
           at: moment('The time of the latest reload'),
           applied: Type.Optional(applied),
           restart: Type.Optional(restart),
-          error: Type.Optional(Type.String({ description: 'Why nothing was changed' })),
+          error: Type.Optional(text('Why nothing was changed')),
         }),
       ),
     }),

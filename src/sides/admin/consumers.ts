@@ -3,17 +3,17 @@
 import { Type } from 'typebox'
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import { readLag, statusOf } from '../../base/brokers/consumer-state.ts'
-import { moment, whole } from '../../contract/documents/described.ts'
+import { moment, text, whole } from '../../contract/documents/described.ts'
 import { adminRoute } from './route.ts'
 
 const Consumer = Type.Object({
-  name: Type.String({ description: 'The broker, and the queue or topic' }),
+  name: text('The broker, and the queue or topic'),
   state: Type.Enum(['connecting', 'consuming', 'held'], {
     description:
       'connecting: no session with the broker. held: the store accepts no messages, so nothing is acknowledged. Both end without intervention',
   }),
   since: moment('The time when this state began'),
-  last_error: Type.Optional(Type.String({ description: 'The last reason for not consuming' })),
+  last_error: Type.Optional(text('The last reason for not consuming')),
   lag: Type.Optional(
     whole(
       'AMQP: messages in the queue that no process has received. Kafka: messages after the committed offsets, in the partitions of this process. Absent if it is unknown now',

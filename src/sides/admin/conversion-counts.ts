@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { columnsOf } from '../../base/http/csv.ts'
-import { nullable, textOf, whole } from '../../contract/documents/described.ts'
+import { nullable, text, textOf, whole } from '../../contract/documents/described.ts'
 import { type Conversions, readConversions } from '../../subjects/conversions/report.ts'
 import { type ConversionRoutes, filterOf, select } from './conversion-selection.ts'
 import { ConversionCounts } from './requests.ts'
@@ -14,9 +14,9 @@ type Query = Static<typeof ConversionCounts>
 
 const Group = Type.Object({
   lane: Type.String(),
-  activity: nullable(Type.String({ description: 'activity_id' })),
-  action: nullable(Type.String({ description: 'action_id' })),
-  action_group: nullable(Type.String({ description: 'action_group_id' })),
+  activity: nullable(text('activity_id')),
+  action: nullable(text('action_id')),
+  action_group: nullable(text('action_group_id')),
   sent: whole('Messages that the operator accepted'),
   delivered: whole('Messages reported as delivered, displayed or clicked'),
   displayed: whole('Messages reported as displayed, opened, dismissed, archived or clicked'),

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { type Columns, columnsOf } from '../../base/http/csv.ts'
 import { HttpError } from '../../base/http/http-error.ts'
-import { closed, limitOf, nullable, text, textOf } from '../../contract/documents/described.ts'
+import { closedObject, limitOf, nullable, text, textOf } from '../../contract/documents/described.ts'
 import type { MessageStatus } from '../../contract/status.ts'
 import {
   type Conversion,
@@ -28,10 +28,10 @@ const mostPagesRead = 20
 
 const Listed = Type.Object({
   lane: Type.String(),
-  ref: Type.String({ description: 'push_id or site_notification_id' }),
-  activity: nullable(Type.String({ description: 'activity_id' })),
-  action: nullable(Type.String({ description: 'action_id' })),
-  action_group: nullable(Type.String({ description: 'action_group_id' })),
+  ref: text('push_id or site_notification_id'),
+  activity: nullable(text('activity_id')),
+  action: nullable(text('action_id')),
+  action_group: nullable(text('action_group_id')),
   stage: Type.Enum(['accepted', ...reachedStages], { description: 'The highest stage' }),
   statuses: Type.Array(ShownStatus),
 })
@@ -59,14 +59,11 @@ export function conversionListRoutes(routes: ConversionRoutes) {
   return {
     list: adminRoute({
       says: 'Lists the messages that have a delivery status, with each status and its meta.',
-      query: Type.Object(
-        {
-          ...ConversionList.properties,
-          limit: Type.Optional(limitOf(mostListed)),
-          after: Type.Optional(text('The cursor `next` of the previous answer.')),
-        },
-        closed,
-      ),
+      query: closedObject({
+        ...ConversionList.properties,
+        limit: Type.Optional(limitOf(mostListed)),
+        after: Type.Optional(text('The cursor `next` of the previous answer.')),
+      }),
       gives: Type.Object({
         conversions: Type.Array(Listed),
         next: Type.Optional(

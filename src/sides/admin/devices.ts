@@ -9,7 +9,7 @@ import { OwnDeviceRecord } from '../../contract/device-events.ts'
 import {
   brandInJson,
   brandNumber,
-  closed,
+  closedObject,
   json,
   limitOf,
   nullable,
@@ -80,15 +80,12 @@ export function deviceRoutes(registryOf: (brand: string) => Registry) {
     }),
     listRemoved: adminRoute({
       says: 'Lists removed devices in pages, the oldest removal first.',
-      query: Type.Object(
-        {
-          brand: brandInQuery,
-          ...RemovedDevices.properties,
-          limit: Type.Optional(limitOf(maxPageSize)),
-          after: Type.Optional(text('The `next` of the previous page.')),
-        },
-        closed,
-      ),
+      query: closedObject({
+        brand: brandInQuery,
+        ...RemovedDevices.properties,
+        limit: Type.Optional(limitOf(maxPageSize)),
+        after: Type.Optional(text('The `next` of the previous page.')),
+      }),
       gives: Type.Object({ removed: Type.Array(ShownRemoval), next: nullable(Type.String()) }),
       async handler(request, key) {
         const { brand, limit: most = 100, after, ...given } = request.query
@@ -120,17 +117,14 @@ export function deviceChangeRoutes({ registry, ...checks }: DeviceAdmin) {
     unlink: storing('unlink'),
     restore: adminRoute({
       says: 'Restores the removed devices that match the filter. Devices that were linked or unlinked since are left unchanged.',
-      body: Type.Object(
-        {
-          brand: brandInBody,
-          ...RemovedDevices.properties,
-          ...actReason,
-          all: Type.Optional(
-            Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
-          ),
-        },
-        closed,
-      ),
+      body: closedObject({
+        brand: brandInBody,
+        ...RemovedDevices.properties,
+        ...actReason,
+        all: Type.Optional(
+          Type.Literal(true, { description: 'All removed devices of the brand. Required without another filter.' }),
+        ),
+      }),
       gives: Type.Object({ restored: whole() }),
       async handler({ body: { brand, reason: _, ...body } }, key) {
         const given = filterOrAll(body, Object.keys(RemovedDevices.properties))

@@ -5,7 +5,7 @@ import { readTraceparent } from '../../base/brokers/consumer.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http.ts'
 import type { LookUps } from '../../base/queue/queue.ts'
-import { json, refusedLines, textOf, whole } from '../../contract/documents/described.ts'
+import { json, refusedLines, text, textOf, whole } from '../../contract/documents/described.ts'
 import type { Channel } from '../../contract/endpoints.ts'
 import { ActivityRequest, BatchRequest } from '../../contract/records.ts'
 import { adminRoute } from './route.ts'
@@ -19,12 +19,10 @@ const Outcome = Type.Object({
   lane: Type.String(),
   category: Type.Enum(['waiting', 'successful', 'failed']),
   attempts: Type.Optional(whole()),
-  ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
+  ref: Type.Optional(text('push_id or site_notification_id')),
   rule: Type.Optional(Type.String()),
   untracked: Type.Optional(Type.Literal(true, { description: 'Delivered, but the answer has no identifier (row 6)' })),
-  reason: Type.Optional(
-    Type.String({ description: 'Why it failed; for a waiting message, why it still waits, if this process knows' }),
-  ),
+  reason: Type.Optional(text('Why it failed; for a waiting message, why it still waits, if this process knows')),
   error: Type.Optional(Type.String()),
   call: Type.Optional(Type.String()),
 })

@@ -8,7 +8,7 @@ import { failedStates } from '../../base/queue/failed/failed-state.ts'
 import { readMessageParts } from '../../base/queue/item-keys.ts'
 import { brandOf } from '../../base/queue/lane-name.ts'
 import type { DecidedItems, FailedActions, FailedFilter, FailedGroup, FailedItem } from '../../base/queue/queue.ts'
-import { closed, limitOf, moment, nullable, textOf, whole } from '../../contract/documents/described.ts'
+import { closedObject, limitOf, moment, nullable, text, textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { failedColumns, readAllFailed } from './failed-csv.ts'
 import type { AdminCaller } from './request-audit.ts'
@@ -45,31 +45,29 @@ const selected = {
 const failed = {
   seq: whole('The number of the message'),
   lane: Type.String(),
-  id: nullable(Type.String({ description: 'activity.id' })),
-  activity: nullable(Type.String({ description: 'activity_id' })),
-  action: nullable(Type.String({ description: 'action_id' })),
+  id: nullable(text('activity.id')),
+  activity: nullable(text('activity_id')),
+  action: nullable(text('action_id')),
   user: nullable(Type.String()),
-  key: Type.String({ description: 'The message key: unique in its lane' }),
-  text: Type.String({ description: 'The request element that was enqueued' }),
+  key: text('The message key: unique in its lane'),
+  text: text('The request element that was enqueued'),
   reason: Type.String(),
   error: Type.String(),
-  rule: Type.String({ description: 'The reason for the outcome' }),
+  rule: text('The reason for the outcome'),
   answer: nullable(Type.String()),
   call: nullable(Type.String()),
   attempts: whole('The number of attempts since it was enqueued or replayed'),
   at: moment('The time of the failure'),
   state: Type.Enum([...failedStates]),
   replays: whole('How often it was replayed'),
-  decided_by: nullable(
-    Type.String({ description: 'The name of the key that dismissed or replayed it last; kept if it fails again' }),
-  ),
+  decided_by: nullable(text('The name of the key that dismissed or replayed it last; kept if it fails again')),
   decided_at: nullable(moment('The time of that decision')),
 }
 
 const Group = Type.Object({
   lane: Type.String(),
-  activity: nullable(Type.String({ description: 'activity_id' })),
-  action: nullable(Type.String({ description: 'action_id' })),
+  activity: nullable(text('activity_id')),
+  action: nullable(text('action_id')),
   reason: Type.String(),
   pending: whole(),
   dismissed: whole(),
@@ -79,23 +77,18 @@ const Group = Type.Object({
 const Decided = Type.Object({
   count: whole('The number of items that were changed, or that would be changed'),
   groups: Type.Optional(Type.Array(Group, { description: 'The items of a preview' })),
-  next: Type.Optional(
-    Type.String({ description: 'There may be more items: send the request again with this as `after`' }),
-  ),
+  next: Type.Optional(text('There may be more items: send the request again with this as `after`')),
 })
 
 export function failedRoutes(queue: FailedActions) {
   return {
     list: adminRoute({
       says: 'Lists Failed Actions: failed items with their decisions (§6.4).',
-      query: Type.Object(
-        {
-          ...FailedQuery.properties,
-          limit: Type.Optional(limitOf(maxListed)),
-          after: Type.Optional(whole('The `next` of the previous page.')),
-        },
-        closed,
-      ),
+      query: closedObject({
+        ...FailedQuery.properties,
+        limit: Type.Optional(limitOf(maxListed)),
+        after: Type.Optional(whole('The `next` of the previous page.')),
+      }),
       gives: Type.Object({
         items: Type.Array(Type.Object(failed)),
         next: Type.Optional(whole('There may be more items, even if this page is short or empty')),
@@ -154,13 +147,13 @@ export function failedRoutes(queue: FailedActions) {
     }),
     dismiss: adminRoute({
       says: 'Dismisses the matching failed items and returns their number.',
-      body: Type.Object({ ...selected, ...actNote }, closed),
+      body: closedObject({ ...selected, ...actNote }),
       gives: Decided,
       handler: ({ body }, key) => decide('dismiss', body, key),
     }),
     replay: adminRoute({
       says: 'Replays the matching failed items and returns their number.',
-      body: Type.Object({ ...selected, ...actNote, ...ReplayRate.properties }, closed),
+      body: closedObject({ ...selected, ...actNote, ...ReplayRate.properties }),
       gives: Decided,
       handler: ({ body }, key) => decide('replay', body, key),
     }),

@@ -3,7 +3,7 @@ import { type AcceptedKeys, digestOf } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { clock } from '../../base/runtime/clock.ts'
-import { moment } from '../../contract/documents/described.ts'
+import { moment, text } from '../../contract/documents/described.ts'
 import { fingerprintOf, fingerprintOfDigest } from '../../contract/integration-profile.ts'
 import { NewKey, RevokedKey } from './requests.ts'
 import { adminRoute } from './route.ts'
@@ -20,9 +20,9 @@ type ListedKey = Parameters<AcceptedKeys['use']>[0] & {
 
 /** A key without its text. */
 const ShownKey = Type.Object({
-  setting: Type.String({ description: 'The setting that has the key, or `store`' }),
+  setting: text('The setting that has the key, or `store`'),
   name: Type.String(),
-  fingerprint: Type.String({ description: 'The first 16 digits of its SHA-256' }),
+  fingerprint: text('The first 16 digits of its SHA-256'),
   scopes: Type.Optional(Type.Array(Type.String(), { description: 'Absent: all endpoints of the interface' })),
   brands: Type.Optional(Type.Array(Type.String(), { description: 'Absent: all brands' })),
   from: Type.Optional(Type.Array(Type.String(), { description: 'Absent: all addresses' })),
@@ -32,7 +32,7 @@ const ShownKey = Type.Object({
       'The last use: of a key of the store in any process, to the minute; of another in this process, since its start',
     ),
   ),
-  added_by: Type.Optional(Type.String({ description: 'Of a key of the store: the key that added it' })),
+  added_by: Type.Optional(text('Of a key of the store: the key that added it')),
   added_at: Type.Optional(moment('Of a key of the store: when it was added')),
 })
 
@@ -68,7 +68,7 @@ export function keyRoutes(lists: KeyLists, stored: StoredKeys) {
     says: 'Adds a key for /admin to the store, for all processes. The answer is the only place that has its text. It gets no more permissions than the key of the caller has.',
     body: NewKey,
     gives: Type.Object({
-      key: Type.String({ description: 'The text of the key' }),
+      key: text('The text of the key'),
       name: Type.String(),
       fingerprint: Type.String(),
     }),

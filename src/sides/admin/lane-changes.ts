@@ -5,7 +5,7 @@ import { HttpError } from '../../base/http/http-error.ts'
 import type { LaneService } from '../../base/queue/queue.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { atMost } from '../../base/runtime/within.ts'
-import { closed, whole } from '../../contract/documents/described.ts'
+import { closedObject, text, whole } from '../../contract/documents/described.ts'
 import { AddedLane, ChangedLane, RemovedLane } from './requests.ts'
 import { adminRoute } from './route.ts'
 import type { ReadLane, StoredLane, StoredLanes } from './stored-lanes.ts'
@@ -14,13 +14,10 @@ import { isBrandVisible, isLaneVisible } from './visibility.ts'
 /** A caller waits this long until its lanes are replaced. */
 const applyWithinMs = 2_000
 
-const Shown = Type.Object(
-  {
-    lane: Type.String({ description: 'The name of the lane' }),
-    settings: Type.Record(Type.String(), Type.String(), { description: 'Its settings with defaults, without secrets' }),
-  },
-  closed,
-)
+const Shown = closedObject({
+  lane: text('The name of the lane'),
+  settings: Type.Record(Type.String(), Type.String(), { description: 'Its settings with defaults, without secrets' }),
+})
 const invalid = { 400: 'The settings are not valid: the answer names each problem.' }
 const noStoredLane = (lane: string): HttpError =>
   new HttpError(

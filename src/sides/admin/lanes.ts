@@ -8,7 +8,7 @@ import { overrideOf, type SettingName, settingNames } from '../../base/queue/con
 import { pausesItems } from '../../base/queue/controls/paused-items.ts'
 import type { LaneService } from '../../base/queue/queue.ts'
 import { clock } from '../../base/runtime/clock.ts'
-import { closed, whole } from '../../contract/documents/described.ts'
+import { closedObject, whole } from '../../contract/documents/described.ts'
 import { findTargets, type LaneAdmin, noSuchLane } from './lane-target.ts'
 import { actReason, laneName, PauseBody, ResumeBody, SettingsBody } from './requests.ts'
 import { adminRoute } from './route.ts'
@@ -93,18 +93,15 @@ export function laneRoutes({ queue, lanes }: LaneAdmin) {
     }),
     reset: adminRoute({
       says: 'Returns settings of a lane to their configured values, and returns how many were changed.',
-      body: Type.Object(
-        {
-          lane: laneName,
-          settings: Type.Optional(
-            Type.Array(Type.Enum(Object.keys(namesInRequests) as (keyof typeof namesInRequests)[]), {
-              description: 'The settings. Default: all of them.',
-            }),
-          ),
-          ...actReason,
-        },
-        closed,
-      ),
+      body: closedObject({
+        lane: laneName,
+        settings: Type.Optional(
+          Type.Array(Type.Enum(Object.keys(namesInRequests) as (keyof typeof namesInRequests)[]), {
+            description: 'The settings. Default: all of them.',
+          }),
+        ),
+        ...actReason,
+      }),
       gives: Type.Object({ ended: whole(), ...Lanes.properties }),
       refuses: { 404: noSuchLane },
       async handler({ body }, key) {

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http.ts'
 import type { Database } from '../../base/store/database.ts'
-import { closed, nullable, text } from '../../contract/documents/described.ts'
+import { closedObject, nullable, text } from '../../contract/documents/described.ts'
 import { messageStatuses } from '../../contract/status.ts'
 import { rfc3339 } from '../../contract/timestamp.ts'
 import { findById, findByRef, findByUser, type MessageRow } from '../../subjects/delivery/messages.ts'
@@ -17,7 +17,7 @@ import { isBrandVisible } from './visibility.ts'
 
 const MessageDetails = Type.Object({
   ...ShownDelivery.properties,
-  request: Type.Optional(Type.String({ description: 'The request element, unchanged' })),
+  request: Type.Optional(text('The request element, unchanged')),
   tracking: Type.Optional(Type.Record(Type.String(), Type.String())),
   status: Type.Optional(
     nullable(Type.Enum([...messageStatuses], { description: 'The summary of the delivery statuses' })),
@@ -39,14 +39,11 @@ export function operatorMessageRoutes({ database, brands, statuses }: OperatorMe
   return {
     find: adminRoute({
       says: 'Finds messages by identifier, by activity.id, or by brand and user.',
-      query: Type.Object(
-        {
-          ref: Type.Optional(text('The push_id or site_notification_id of the answer.')),
-          ...messageQuery,
-          before: Type.Optional(text(beforeDescription)),
-        },
-        closed,
-      ),
+      query: closedObject({
+        ref: Type.Optional(text('The push_id or site_notification_id of the answer.')),
+        ...messageQuery,
+        before: Type.Optional(text(beforeDescription)),
+      }),
       gives: Type.Object({
         messages: Type.Array(ShownMessage),
         next: Type.Optional(text('In a search by user: the `before` of the next page')),

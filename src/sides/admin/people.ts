@@ -31,17 +31,16 @@ const ShownErasure = Type.Object({
   id: Type.String(),
   side: Type.Enum(['operator', 'platform']),
   brand: Type.String(),
-  user_digest: Type.String({ description: 'Stands for the user id in the rows that stay' }),
+  user_digest: text('Stands for the user id in the rows that stay'),
   state: Type.Enum(['running', 'done']),
   requested_at: moment('The time of the request'),
-  requested_by: Type.String({ description: 'The name of the key' }),
+  requested_by: text('The name of the key'),
   done_at: Type.Optional(moment('The time when nothing of the user was left')),
   erased: Type.Record(Type.String(), whole(), { description: 'The number of erased rows of each list of the export' }),
   waiting: whole('Rows that are in use, and are erased as soon as they are settled'),
-  kept: Type.Array(
-    Type.Object({ column: Type.String({ description: 'table.column' }), as: Type.String(), why: Type.String() }),
-    { description: 'What stays, and why' },
-  ),
+  kept: Type.Array(Type.Object({ column: text('table.column'), as: Type.String(), why: Type.String() }), {
+    description: 'What stays, and why',
+  }),
 })
 
 export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }: People) {

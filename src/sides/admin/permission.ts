@@ -7,7 +7,7 @@ import { HttpError } from '../../base/http/http-error.ts'
 import { readMessageParts } from '../../base/queue/item-keys.ts'
 import { timeOfUuidv7 } from '../../base/runtime/ids.ts'
 import type { Database } from '../../base/store/database.ts'
-import { textOf, whole } from '../../contract/documents/described.ts'
+import { text, textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { type Exclusions, findLateMessages } from '../../subjects/delivery/permission-check.ts'
@@ -31,7 +31,7 @@ const LateMessages = Type.Object({
   found: Type.Array(
     Type.Object({
       user_id: Type.String(),
-      ref: Type.String({ description: 'push_id or site_notification_id' }),
+      ref: text('push_id or site_notification_id'),
       excluded_at: dateTime,
       sent_at: dateTime,
       certain: Type.Boolean(),

@@ -7,7 +7,7 @@ import { brandOf, laneName } from '../../base/queue/lane-name.ts'
 import type { FoundItem, ItemDetails, LaneService, LookUps } from '../../base/queue/queue.ts'
 import type { Database } from '../../base/store/database.ts'
 import { op } from '../../base/store/statement.ts'
-import { closed, messageKeyText, moment, nullable, text, whole } from '../../contract/documents/described.ts'
+import { closedObject, messageKeyText, moment, nullable, text, whole } from '../../contract/documents/described.ts'
 import { channels } from '../../contract/endpoints.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
 import { messageStatuses } from '../../contract/status.ts'
@@ -25,22 +25,20 @@ const FoundMessage = Type.Object({
   seq: whole('The number of the message'),
   lane: Type.String(),
   key: messageKeyText,
-  id: Type.String({ description: 'activity.id' }),
+  id: text('activity.id'),
   user_id: Type.String(),
   outcome: Type.Enum(['waiting', 'successful', 'failed']),
   attempts: Type.Optional(whole('Absent while the message waits')),
-  ref: Type.Optional(Type.String({ description: 'push_id or site_notification_id' })),
+  ref: Type.Optional(text('push_id or site_notification_id')),
   replays: Type.Optional(whole('How often it was replayed from Failed Actions; absent: never')),
   earlier_refs: Type.Optional(
     Type.Array(Type.String(), {
       description: 'The identifiers before a replay, oldest first. They find the message, too',
     }),
   ),
-  rule: Type.Optional(Type.String({ description: 'The reason for the outcome' })),
+  rule: Type.Optional(text('The reason for the outcome')),
   untracked: Type.Optional(Type.Literal(true, { description: 'Delivered, but the answer has no identifier' })),
-  reason: Type.Optional(
-    Type.String({ description: 'Why it failed; for a waiting message, why it still waits, if this process knows' }),
-  ),
+  reason: Type.Optional(text('Why it failed; for a waiting message, why it still waits, if this process knows')),
   error: Type.Optional(Type.String()),
   call: Type.Optional(Type.String()),
   enqueued_at: moment('The time when it was enqueued'),
@@ -68,7 +66,7 @@ const MessageDetails = Type.Object({
     Type.Object(
       {
         state: Type.Enum([...failedStates]),
-        decided_by: nullable(Type.String({ description: 'The name of the key' })),
+        decided_by: nullable(text('The name of the key')),
         decided_at: nullable(moment('The time of the decision')),
       },
       { description: 'Its place in Failed Actions: the last failure and the last decision' },
@@ -76,9 +74,7 @@ const MessageDetails = Type.Object({
   ),
   identifiers: ShownIdentifiers,
   calls: Type.Array(ShownCall),
-  lane_owner: Type.Optional(
-    Type.String({ description: 'The process that owns the lane now; begins with its process id' }),
-  ),
+  lane_owner: Type.Optional(text('The process that owns the lane now; begins with its process id')),
   lane_state: Type.Optional(ShownLane),
   delivery: Type.Optional(ShownDelivery),
 })
@@ -106,14 +102,11 @@ export function platformMessageRoutes({ databaseOf, queue, lanes }: PlatformMess
   return {
     find: adminRoute({
       says: "Finds messages by the operator's identifier, by activity.id, or by brand and user.",
-      query: Type.Object(
-        {
-          ref: Type.Optional(text('The push_id or site_notification_id that the operator answered.')),
-          ...messageQuery,
-          before: Type.Optional(whole(beforeDescription)),
-        },
-        closed,
-      ),
+      query: closedObject({
+        ref: Type.Optional(text('The push_id or site_notification_id that the operator answered.')),
+        ...messageQuery,
+        before: Type.Optional(whole(beforeDescription)),
+      }),
       gives: Type.Object({
         messages: Type.Array(FoundMessage),
         next: Type.Optional(text('For a search by user: send it as `before` to get the next page')),

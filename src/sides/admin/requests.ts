@@ -7,7 +7,7 @@ import { network, time } from '../../base/runtime/kinds.ts'
 import {
   brandInJson,
   brandNumber,
-  closed,
+  closedObject,
   plainText,
   text,
   timeText,
@@ -99,21 +99,18 @@ interface RouteSchemas {
 }
 
 /** The body of an act that needs no more than its path. It may be left out. */
-export const ReasonBody = Type.Object(actReason, closed)
+export const ReasonBody = closedObject(actReason)
 
-export const PauseBody = Type.Object({ ...target, ...pausedPart, ...note }, closed)
+export const PauseBody = closedObject({ ...target, ...pausedPart, ...note })
 
-export const ResumeBody = Type.Object(
-  {
-    ...target,
-    ...pausedPart,
-    now: Type.Optional(
-      Type.Boolean({ description: 'Held lanes send their next message now, and do not wait for their next try.' }),
-    ),
-    ...actReason,
-  },
-  closed,
-)
+export const ResumeBody = closedObject({
+  ...target,
+  ...pausedPart,
+  now: Type.Optional(
+    Type.Boolean({ description: 'Held lanes send their next message now, and do not wait for their next try.' }),
+  ),
+  ...actReason,
+})
 
 const count = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }))
@@ -132,10 +129,10 @@ export const LaneSettings = Type.Object(
     concurrency: count(100_000, 'The most concurrent requests.'),
     per_second: count(10_000_000, 'The most messages per second.'),
   },
-  { ...closed, minProperties: 1, description: 'The settings to change.' },
+  { additionalProperties: false, minProperties: 1, description: 'The settings to change.' },
 )
 
-export const SettingsBody = Type.Object({ lane: laneName, settings: LaneSettings, ...note }, closed)
+export const SettingsBody = closedObject({ lane: laneName, settings: LaneSettings, ...note })
 
 /** The filter of waiting messages. */
 export const waitingFilter = {
@@ -146,16 +143,13 @@ export const waitingFilter = {
   until: Type.Optional(timeText(readMoment, 'Enqueued before this time.')),
 }
 
-export const PermissionCheck = Type.Object({ brand: brandNumber() }, closed)
+export const PermissionCheck = closedObject({ brand: brandNumber() })
 
-export const PermissionExport = Type.Object(
-  {
-    brand: brandNumber(),
-    from: timeText(readMoment, 'Arrived at this time or later.'),
-    to: timeText(readMoment, 'Arrived before this time.'),
-  },
-  closed,
-)
+export const PermissionExport = closedObject({
+  brand: brandNumber(),
+  from: timeText(readMoment, 'Arrived at this time or later.'),
+  to: timeText(readMoment, 'Arrived before this time.'),
+})
 
 /** The selection of waiting messages. */
 export const WaitingSelection = Type.Object({
@@ -174,7 +168,7 @@ const groupFilter = {
   state: Type.Optional(Type.Enum([...failedStates], { description: 'The state.' })),
 }
 
-export const FailedGroups = Type.Object(groupFilter, closed)
+export const FailedGroups = closedObject(groupFilter)
 
 /** The filter of Failed Actions. */
 export const failedFilter = {
@@ -185,20 +179,17 @@ export const failedFilter = {
   error: Type.Optional(Type.String({ minLength: 1, description: 'A part of the error, with the same case.' })),
 }
 
-export const FailedQuery = Type.Object(
-  {
-    ...failedFilter,
-    seqs: Type.Optional(
-      Type.String({
-        pattern: String.raw`^\d{1,15}(,\d{1,15})*$`,
-        title: 'numbers of messages, separated by commas',
-        examples: ['17,18'],
-        description: 'Only these numbers, separated by commas.',
-      }),
-    ),
-  },
-  closed,
-)
+export const FailedQuery = closedObject({
+  ...failedFilter,
+  seqs: Type.Optional(
+    Type.String({
+      pattern: String.raw`^\d{1,15}(,\d{1,15})*$`,
+      title: 'numbers of messages, separated by commas',
+      examples: ['17,18'],
+      description: 'Only these numbers, separated by commas.',
+    }),
+  ),
+})
 
 /** Why items are replayed or dismissed. */
 export const DecisionNote = Type.Object(actNote)
@@ -235,28 +226,22 @@ const conversions = {
 export const Selection = Type.Object(conversions)
 export type Selection = Static<typeof Selection>
 
-export const ConversionCounts = Type.Object(
-  {
-    by: Type.Optional(
-      Type.Enum(['activity', 'action', 'action_group'], {
-        description: 'The identifier that a group has in common. Default: activity.',
-        default: 'activity',
-      }),
-    ),
-    ...conversions,
-  },
-  closed,
-)
+export const ConversionCounts = closedObject({
+  by: Type.Optional(
+    Type.Enum(['activity', 'action', 'action_group'], {
+      description: 'The identifier that a group has in common. Default: activity.',
+      default: 'activity',
+    }),
+  ),
+  ...conversions,
+})
 
-export const ConversionList = Type.Object(
-  {
-    ...conversions,
-    stage: Type.Optional(
-      Type.Enum([...reachedStages], { description: 'Only conversions that reached this stage, or a later one.' }),
-    ),
-  },
-  closed,
-)
+export const ConversionList = closedObject({
+  ...conversions,
+  stage: Type.Optional(
+    Type.Enum([...reachedStages], { description: 'Only conversions that reached this stage, or a later one.' }),
+  ),
+})
 
 /** The filter of removed devices. */
 export const RemovedDevices = Type.Object({
@@ -270,13 +255,13 @@ export const RemovedDevices = Type.Object({
 const person = { brand: brandInJson(), user_id: userId() }
 
 /** The user whose rows an erasure would concern. */
-export const PreviewedUser = Type.Object(person, closed)
+export const PreviewedUser = closedObject(person)
 
 /** The user whose data is erased. */
-export const ErasedUser = Type.Object({ ...person, ...actReason }, closed)
+export const ErasedUser = closedObject({ ...person, ...actReason })
 
 /** The user whose subscriber tokens are revoked. */
-export const RevokedUser = Type.Object({ brand: brandInJson(), user_id: userId() }, closed)
+export const RevokedUser = closedObject({ brand: brandInJson(), user_id: userId() })
 
 /** The filter of the audit trail. */
 export const AuditQuery = Type.Object({
@@ -320,66 +305,57 @@ export const RemovalConfirmation = Type.Object({
 })
 
 /** The members of a new key that commands have as options, too. */
-export const NewKey = Type.Object(
-  {
-    name: plainText(1, 100, 'The name of the key, for the log and the audit trail.'),
-    scopes: Type.Array(Type.Enum([...allScopes]), {
+export const NewKey = closedObject({
+  name: plainText(1, 100, 'The name of the key, for the log and the audit trail.'),
+  scopes: Type.Array(Type.Enum([...allScopes]), {
+    minItems: 1,
+    uniqueItems: true,
+    description: 'The scopes of the key. The key that adds it must have each of them.',
+  }),
+  brands: Type.Optional(
+    Type.Array(brandInJson(), {
       minItems: 1,
-      uniqueItems: true,
-      description: 'The scopes of the key. The key that adds it must have each of them.',
+      description: 'The brands of the key. Default: the brands of the key that adds it.',
     }),
-    brands: Type.Optional(
-      Type.Array(brandInJson(), {
+  ),
+  from: Type.Optional(
+    Type.Array(
+      Type.Refine(
+        Type.String({ title: 'an address or a network', examples: ['10.0.0.0/8'] }),
+        (given) => network({ help: '' }).parse(given, '') !== undefined,
+      ),
+      {
         minItems: 1,
-        description: 'The brands of the key. Default: the brands of the key that adds it.',
-      }),
+        description: 'The addresses and networks from which the key is accepted. Default: as for the key that adds it.',
+      },
     ),
-    from: Type.Optional(
-      Type.Array(
-        Type.Refine(
-          Type.String({ title: 'an address or a network', examples: ['10.0.0.0/8'] }),
-          (given) => network({ help: '' }).parse(given, '') !== undefined,
-        ),
-        {
-          minItems: 1,
-          description:
-            'The addresses and networks from which the key is accepted. Default: as for the key that adds it.',
-        },
-      ),
+  ),
+  expires_at: Type.Optional(
+    timeText(
+      (given) => time({ help: '' }).parse(given, ''),
+      'The key is refused from this time. Default: the expiry of the key that adds it.',
     ),
-    expires_at: Type.Optional(
-      timeText(
-        (given) => time({ help: '' }).parse(given, ''),
-        'The key is refused from this time. Default: the expiry of the key that adds it.',
-      ),
-    ),
-    ...actReason,
-  },
-  closed,
-)
+  ),
+  ...actReason,
+})
 
-export const RevokedKey = Type.Object({ name: text('The name of a key of the store.'), ...actReason }, closed)
+export const RevokedKey = closedObject({ name: text('The name of a key of the store.'), ...actReason })
 
 const laneSettings = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
-export const AddedLane = Type.Object(
-  {
-    settings: laneSettings('The settings of the lane, as those of `platform.lanes[]`. They name no file.'),
-    ...actReason,
-  },
-  closed,
-)
+export const AddedLane = closedObject({
+  settings: laneSettings('The settings of the lane, as those of `platform.lanes[]`. They name no file.'),
+  ...actReason,
+})
 
-export const ChangedLane = Type.Object(
-  { lane: laneName, settings: laneSettings('The settings to change.'), ...actReason },
-  closed,
-)
+export const ChangedLane = closedObject({
+  lane: laneName,
+  settings: laneSettings('The settings to change.'),
+  ...actReason,
+})
 
-export const RemovedLane = Type.Object(
-  {
-    lane: laneName,
-    waiting: Type.Optional(Type.Literal('keep', { description: 'Waiting messages stay. Required if there are any.' })),
-    ...actReason,
-  },
-  closed,
-)
+export const RemovedLane = closedObject({
+  lane: laneName,
+  waiting: Type.Optional(Type.Literal('keep', { description: 'Waiting messages stay. Required if there are any.' })),
+  ...actReason,
+})

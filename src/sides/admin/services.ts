@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { clock } from '../../base/runtime/clock.ts'
-import { moment, whole } from '../../contract/documents/described.ts'
+import { moment, text, whole } from '../../contract/documents/described.ts'
 import type { Channel } from '../../subjects/providers/provider.ts'
 import type { ServicePause, ServiceState } from '../../subjects/providers/service-state.ts'
 import { adminRoute } from './route.ts'
@@ -15,21 +15,21 @@ export interface ChannelServices {
 
 const Paused = Type.Object(
   {
-    reason: Type.String({ description: 'The error that paused it' }),
+    reason: text('The error that paused it'),
     next_try_at: moment('The time from which the next message is tried'),
   },
   { description: 'Absent: it is not paused' },
 )
 
 const Service = Type.Object({
-  service: Type.String({ description: 'The name of the credential in the configuration' }),
+  service: text('The name of the credential in the configuration'),
   channel: Type.Enum(['push', 'site']),
   waiting: whole('Sends that wait, because the most sends are in flight, or for the rate'),
   paused: Type.Optional(Paused),
   counterparts: Type.Optional(
     Type.Array(
       Type.Object({
-        name: Type.String({ description: 'An app, an environment with a topic, or the origin of a vendor' }),
+        name: text('An app, an environment with a topic, or the origin of a vendor'),
         accepted: Type.Boolean({ description: 'It accepted a send since this process began' }),
         paused: Type.Optional(Paused),
       }),

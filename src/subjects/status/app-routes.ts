@@ -6,7 +6,7 @@ import { type AppRoute, appRoute, type ReceiptRoute } from '../../base/http/app-
 import { HttpError } from '../../base/http/http-error.ts'
 import type { Route } from '../../base/http/route.ts'
 import { clock } from '../../base/runtime/clock.ts'
-import { closed, timeText } from '../../contract/documents/described.ts'
+import { closedObject, timeText } from '../../contract/documents/described.ts'
 import type { ReceiptOf } from '../../contract/receipt-token.ts'
 import type { MessageStatus } from '../../contract/status.ts'
 import { readTimestamp, type Timestamp, timestampOf } from '../../contract/timestamp.ts'
@@ -20,27 +20,21 @@ const status = Type.Enum([...reported], { description: 'The status of row 23' })
 /** Most statuses in one request. */
 const mostStatuses = 100
 
-const AppStatuses = Type.Object(
-  {
-    statuses: Type.Array(
-      Type.Object(
-        {
-          push_id: Type.String({ minLength: 1, maxLength: 100 }),
-          status,
-          timestamp: Type.Optional(
-            timeText(
-              readTimestamp,
-              'The time of the event. Default: now. A time in the future or before the message is replaced by now.',
-            ),
-          ),
-        },
-        closed,
+const AppStatuses = closedObject({
+  statuses: Type.Array(
+    closedObject({
+      push_id: Type.String({ minLength: 1, maxLength: 100 }),
+      status,
+      timestamp: Type.Optional(
+        timeText(
+          readTimestamp,
+          'The time of the event. Default: now. A time in the future or before the message is replaced by now.',
+        ),
       ),
-      { minItems: 1, maxItems: mostStatuses },
-    ),
-  },
-  closed,
-)
+    }),
+    { minItems: 1, maxItems: mostStatuses },
+  ),
+})
 
 /** The route of apps, for push messages of their user. */
 export function appStatusRoute({ record }: Pick<StatusRecorder, 'record'>): AppRoute {
@@ -64,7 +58,7 @@ export function appStatusRoute({ record }: Pick<StatusRecorder, 'record'>): AppR
   })
 }
 
-const ReceiptStatus = Type.Object({ status }, closed)
+const ReceiptStatus = closedObject({ status })
 const ReceiptAnswer = Type.Object({ push_id: Type.String() })
 
 /** The route of service workers, for the message of the receipt token. */

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { timeOfUuidv7 } from '../../../base/runtime/ids.ts'
 import type { Database } from '../../../base/store/database.ts'
 import { op } from '../../../base/store/statement.ts'
-import { messageKeyText, moment, nullable, whole } from '../../../contract/documents/described.ts'
+import { messageKeyText, moment, nullable, text, whole } from '../../../contract/documents/described.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
 import { listDeviceSends } from '../../../subjects/delivery/device-sends.ts'
 import type { MessageRow } from '../../../subjects/delivery/messages.ts'
@@ -23,26 +23,26 @@ const lastChange = {
 
 /** The fields of a message in a list and in its details. */
 const common = {
-  ref: Type.String({ description: 'push_id or site_notification_id' }),
+  ref: text('push_id or site_notification_id'),
   key: messageKeyText,
   brand: Type.String(),
   channel: Type.Enum(['push', 'site']),
-  id: Type.String({ description: 'activity.id' }),
+  id: text('activity.id'),
   user_id: Type.String(),
   outcome: Type.Enum(['in_flight', 'successful', 'failed', 'fatal']),
-  rule: Type.String({ description: 'The reason for the outcome' }),
+  rule: text('The reason for the outcome'),
   attempts: whole(),
   uncertain: whole('Attempts without an answer, which may have arrived'),
 }
 
 const ShownPermission = Type.Object(
   {
-    decided: Type.String({ description: 'The field or the rule that decided' }),
+    decided: text('The field or the rule that decided'),
     fields: Type.Record(Type.String(), Type.Boolean(), {
       description: 'The checked fields with the values of the user',
     }),
     exempt: Type.Boolean({ description: 'A service message: consent was not checked' }),
-    source: Type.String({ description: 'The attribute source' }),
+    source: text('The attribute source'),
     read_at: moment('The time when the source was asked'),
     as_of: nullable(moment("The time of the source's data; null: the source does not tell it")),
   },
@@ -56,7 +56,7 @@ export const ShownMessage = Type.Object({ ...common, ...lastChange })
 export const ShownDelivery = Type.Object({
   ...common,
   ...lastChange,
-  owner: Type.String({ description: 'The process of the last attempt; begins with its process id' }),
+  owner: text('The process of the last attempt; begins with its process id'),
   claimed_at: moment('Time of the first request with the message'),
   permission: nullable(ShownPermission),
   refusals: Type.Array(
@@ -74,8 +74,8 @@ export const ShownDelivery = Type.Object({
   devices: Type.Array(
     Type.Object({
       attempt: whole(),
-      device: Type.String({ description: 'A hash of the token' }),
-      service: Type.String({ description: 'The push service; empty if none was called' }),
+      device: text('A hash of the token'),
+      service: text('The push service; empty if none was called'),
       category: Type.Enum(['successful', 'failed', 'fatal']),
       ...evidence,
       provider_id: nullable(Type.String()),

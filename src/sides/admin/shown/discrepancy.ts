@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { nullable, whole } from '../../../contract/documents/described.ts'
+import { nullable, text, whole } from '../../../contract/documents/described.ts'
 import { canStoreUserId } from '../../../subjects/reconcile/crm/read-line.ts'
 import type { Discrepancy } from '../../../subjects/reconcile/discrepancies.ts'
 
@@ -10,8 +10,8 @@ export const ShownDiscrepancy = Type.Object({
   direction: Type.Enum(['operator_only', 'crm_only']),
   severity: Type.Enum(['critical', 'high', 'low']),
   crm_changed_at: nullable(Type.String({ format: 'date-time', description: 'null: the CRM had no value' })),
-  correction: nullable(Type.String({ description: 'The correction that changed the value' })),
-  note: nullable(Type.String({ description: 'The reason why the CRM cannot take the correction' })),
+  correction: nullable(text('The correction that changed the value')),
+  note: nullable(text('The reason why the CRM cannot take the correction')),
 })
 
 /** A discrepancy in the format of /admin. */

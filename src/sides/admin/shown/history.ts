@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import type { Attempt, Identifier } from '../../../base/queue/queue.ts'
-import { moment, nullable, whole } from '../../../contract/documents/described.ts'
+import { moment, nullable, text, whole } from '../../../contract/documents/described.ts'
 
 /** An unsuccessful attempt, as /admin shows it on both lists: Failed Actions and messages. */
 export const ShownAttempt = Type.Object({
@@ -13,14 +13,12 @@ export const ShownAttempt = Type.Object({
   at: moment('The end of the attempt'),
   outcome: Type.Enum(['fatal', 'failed']),
   status: nullable(whole('The HTTP status of the answer')),
-  rule: Type.String({ description: 'The rule that decided the outcome' }),
+  rule: text('The rule that decided the outcome'),
   reason: Type.String(),
   error: Type.String(),
-  answer: nullable(Type.String({ description: 'The beginning of the answer' })),
-  call: nullable(Type.String({ description: 'The number of the call' })),
-  replayed_by: nullable(
-    Type.String({ description: 'The name of the key that replayed the message after this failure' }),
-  ),
+  answer: nullable(text('The beginning of the answer')),
+  call: nullable(text('The number of the call')),
+  replayed_by: nullable(text('The name of the key that replayed the message after this failure')),
   replayed_at: nullable(moment('The time of that replay')),
 })
 
@@ -35,7 +33,7 @@ export function shownAttempt({ replayedBy, replayedAt, ...attempt }: Attempt) {
 /** The identifiers of a message, as /admin shows them. */
 export const ShownIdentifiers = Type.Array(
   Type.Object({
-    ref: Type.String({ description: 'push_id or site_notification_id' }),
+    ref: text('push_id or site_notification_id'),
     replayed_at: nullable(moment('The time of the replay that ended it')),
   }),
   { description: 'All identifiers that the operator answered; the present one is the last' },

@@ -5,10 +5,10 @@ import type { Control } from '../../../base/queue/controls/controls.ts'
 import { configuredSettings, type SettingName } from '../../../base/queue/controls/lane-settings.ts'
 import type { LaneService, LaneSettings, LaneState } from '../../../base/queue/queue.ts'
 import { StoreUnavailable } from '../../../base/store/store-unavailable.ts'
-import { moment, nullable, whole } from '../../../contract/documents/described.ts'
+import { moment, nullable, text, whole } from '../../../contract/documents/described.ts'
 
 const author = {
-  by: Type.String({ description: 'The name of the key; bellwire if the lane paused itself' }),
+  by: text('The name of the key; bellwire if the lane paused itself'),
   reason: Type.String(),
   since: moment('The time of the change'),
   until: Type.Optional(moment('The time at which the change ends by itself')),
@@ -29,7 +29,7 @@ export const ShownLane = Type.Object({
   owned: Type.Boolean({ description: 'Whether this process owns the lane' }),
   state: Type.Enum(['running', 'held', 'paused', 'elsewhere']),
   held_for_ms: whole(),
-  held_reason: Type.Optional(Type.String({ description: 'Why the lane is held, in the words of the answer' })),
+  held_reason: Type.Optional(text('Why the lane is held, in the words of the answer')),
   next_try_at: Type.Optional(moment('When a held lane sends its next message, if one waits')),
   in_flight: whole('The number of items in running calls'),
   last_error: Type.Optional(Type.String()),
@@ -51,8 +51,8 @@ export const ShownLane = Type.Object({
       scope: Type.Enum(['lane', 'brand'], {
         description: 'Whether it applies to this lane, or to all lanes of its brand',
       }),
-      activity: Type.Optional(Type.String({ description: 'Only the messages of this activity_id' })),
-      action: Type.Optional(Type.String({ description: 'Only the messages of this action_id' })),
+      activity: Type.Optional(text('Only the messages of this activity_id')),
+      action: Type.Optional(text('Only the messages of this action_id')),
       held_back: whole(
         'The number of waiting messages that this pause holds back. For an activity or action: those that the owner of the lane has read and set aside',
       ),

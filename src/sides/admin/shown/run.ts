@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { clock } from '../../../base/runtime/clock.ts'
-import { nullable, whole } from '../../../contract/documents/described.ts'
+import { nullable, text, whole } from '../../../contract/documents/described.ts'
 import { reconciliationFields } from '../../../contract/records.ts'
 import { remedies } from '../../../subjects/reconcile/answer-refused.ts'
 import { type ReconciliationRun, runStates } from '../../../subjects/reconcile/runs.ts'
@@ -16,7 +16,7 @@ export const ShownRun = Type.Object(
     field: Type.Enum([...reconciliationFields]),
     state: Type.Enum([...runStates]),
     requested_at: time('The time of the request'),
-    requested_by: Type.String({ description: 'The name of the key that requested the run, or schedule' }),
+    requested_by: text('The name of the key that requested the run, or schedule'),
     started_at: nullable(time('The start of the run')),
     ended_at: nullable(time('The end of the run')),
     data_at: nullable(time("The operator's timestamp: the time of its data")),
