@@ -1,3 +1,5 @@
+import { present } from '../runtime/present.ts'
+
 /** The certificates of connections to a broker, each in PEM. */
 export interface BrokerCertificates {
   /** CA certificates, used instead of those of the system. */
@@ -8,8 +10,4 @@ export interface BrokerCertificates {
 }
 
 /** The same as options of node:tls. */
-export const tlsOf = ({ ca, clientCertificate: cert, clientKey: key }: BrokerCertificates) => ({
-  ...(ca !== undefined && { ca }),
-  ...(cert !== undefined && { cert }),
-  ...(key !== undefined && { key }),
-})
+export const tlsOf = ({ ca, clientCertificate: cert, clientKey: key }: BrokerCertificates) => present({ ca, cert, key })

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
+import { present } from '../../base/runtime/present.ts'
 import { closedObject, limitOf, text, textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { type AuditRow, createChainCheck, lineOf } from '../../subjects/audit/chain.ts'
@@ -74,14 +75,10 @@ export function auditRoutes(stores: readonly AuditStore[]) {
         next: Type.Optional(text('There may be more entries: send it as `before`')),
       }),
       refuses: { 400: 'The cursor cannot be read.' },
-      async handler({ query: { limit = 100, before, since, until, ...filter } }, key) {
+      async handler({ query: { limit = 100, before, since = '', until = '', ...filter } }, key) {
         if (key.brands && filter.brand === undefined) throw new HttpError(403, nameBrand(key))
         if (filter.brand !== undefined && !isBrandVisible(key, filter.brand)) throw new HttpError(403, nameBrand(key))
-        const selected = {
-          ...filter,
-          ...(since !== undefined && { since: readMoment(since) as number }),
-          ...(until !== undefined && { until: readMoment(until) as number }),
-        }
+        const selected = { ...filter, ...present({ since: readMoment(since), until: readMoment(until) }) }
         const cursors = readCursor(before, stores.length)
         const pages = await Promise.all(
           stores.map(({ database }, i) => listAudit(database, selected, cursors[i] as number, limit)),

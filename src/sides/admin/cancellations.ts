@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { HttpError } from '../../base/http/http.ts'
 import type { Cancellation, WaitingSelection as Selected } from '../../base/queue/controls/waiting-selection.ts'
 import type { LaneService } from '../../base/queue/queue.ts'
+import { present } from '../../base/runtime/present.ts'
 import { random } from '../../base/runtime/random.ts'
 import { closedObject, limitOf, moment, text, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
@@ -102,14 +103,8 @@ function selectionOf(body: Static<typeof WaitingSelection>): Selected {
   const { all, ...members } = body
   const given = Object.fromEntries(Object.entries(members).filter(([name]) => name in waitingFilter))
   filterOrAll({ ...given, ...(all && { all }) }, Object.keys(waitingFilter))
-  const { activity, action, user, from, until } = body
-  return {
-    ...(activity !== undefined && { activity }),
-    ...(action !== undefined && { action }),
-    ...(user !== undefined && { user }),
-    ...(from !== undefined && { enqueuedAfter: readMoment(from) as number }),
-    ...(until !== undefined && { enqueuedBefore: readMoment(until) as number }),
-  }
+  const { activity, action, user, from = '', until = '' } = body
+  return present({ activity, action, user, enqueuedAfter: readMoment(from), enqueuedBefore: readMoment(until) })
 }
 
 /** The lane with which a count continues, and the place in it. */
@@ -132,10 +127,5 @@ function showCancellation({
   lastSeq: _,
   ...rest
 }: Cancellation): Static<typeof Shown> {
-  return {
-    ...rest,
-    ...(enqueuedAfter !== undefined && { from: enqueuedAfter }),
-    ...(enqueuedBefore !== undefined && { until: enqueuedBefore }),
-    ...(doneAt !== undefined && { done_at: doneAt }),
-  }
+  return { ...rest, ...present({ from: enqueuedAfter, until: enqueuedBefore, done_at: doneAt }) }
 }

@@ -38,18 +38,7 @@ export const configurationRoutes = (configuration: Configuration) => ({
     }),
     async handler(_request, key) {
       demandAllBrands(key)
-      const { settings, reload } = configuration.describe()
-      return {
-        settings: [...settings],
-        ...(reload && {
-          reload: {
-            at: reload.at,
-            ...(reload.applied && { applied: [...reload.applied] }),
-            ...(reload.restart && { restart: [...reload.restart] }),
-            ...(reload.error !== undefined && { error: reload.error }),
-          },
-        }),
-      }
+      return configuration.describe()
     },
   }),
   reload: adminRoute({
@@ -60,8 +49,7 @@ export const configurationRoutes = (configuration: Configuration) => ({
     async handler(_request, key) {
       demandAllBrands(key)
       try {
-        const result = await configuration.reload()
-        return { applied: [...result.applied], restart: [...result.restart] }
+        return await configuration.reload()
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error
         await key.audit.record({ given: { refused: error.message } })

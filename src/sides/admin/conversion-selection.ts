@@ -4,6 +4,7 @@ import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { brandOf, channelOf } from '../../base/queue/lane-name.ts'
 import { clock } from '../../base/runtime/clock.ts'
+import { present } from '../../base/runtime/present.ts'
 import type { Database } from '../../base/store/database.ts'
 import { dayOf } from '../../base/store/forget-old.ts'
 import type { SelectedRange } from '../../subjects/conversions/listed.ts'
@@ -42,10 +43,5 @@ export function select(
 }
 
 /** The members that select messages of a lane. */
-export function filterOf({ activity, action, action_group }: Selection): ConversionFilter {
-  return {
-    ...(activity !== undefined && { activity }),
-    ...(action !== undefined && { action }),
-    ...(action_group !== undefined && { action_group }),
-  }
-}
+export const filterOf = ({ activity, action, action_group }: Selection): ConversionFilter =>
+  present({ activity, action, action_group })

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http.ts'
+import { present } from '../../base/runtime/present.ts'
 import { OwnDeviceRecord } from '../../contract/device-events.ts'
 import {
   brandInJson,
@@ -234,17 +235,12 @@ function brandOf(given: string | number | null | undefined, key: AccessKey): str
 
 function filterOf(brand: string, given: Static<typeof RemovedDevices>): RemovalFilter {
   const { user_id: userId, why, since, until, restorable } = given
-  return {
-    brand,
-    ...(userId !== undefined && { userId }),
-    ...(why !== undefined && { why }),
-    ...(since !== undefined && { since: millisecondsOf(since) }),
-    ...(until !== undefined && { until: millisecondsOf(until) }),
-    ...(restorable && { restorable: true }),
-  }
+  const times = { since: millisecondsOf(since), until: millisecondsOf(until) }
+  return { brand, ...present({ userId, why, ...times, restorable: restorable || undefined }) }
 }
 
-const millisecondsOf = (time: string): number => Date.parse(rfc3339((readTimestamp(time) as string).slice(0, 23)))
+const millisecondsOf = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : Date.parse(rfc3339((readTimestamp(time) as string).slice(0, 23)))
 
 function cursorOf(text: string): RemovalCursor {
   const [, removedAt, device, at] = /^(\d{1,15})~([^~]*)~(.*)$/.exec(text) ?? []

@@ -8,6 +8,7 @@ import { failedStates } from '../../base/queue/failed/failed-state.ts'
 import { readMessageParts } from '../../base/queue/item-keys.ts'
 import { brandOf } from '../../base/queue/lane-name.ts'
 import type { DecidedItems, FailedActions, FailedFilter, FailedGroup, FailedItem } from '../../base/queue/queue.ts'
+import { present } from '../../base/runtime/present.ts'
 import { closedObject, limitOf, moment, nullable, text, textOf, whole } from '../../contract/documents/described.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { failedColumns, readAllFailed } from './failed-csv.ts'
@@ -171,8 +172,7 @@ export function failedRoutes(queue: FailedActions) {
     return queue.decideFailed(items, action, {
       by: key.name,
       also: (count) => key.audit.ops({ count }),
-      ...(after !== undefined && { after }),
-      ...(perSecond !== undefined && { perSecond }),
+      ...present({ after, perSecond }),
     })
   }
 }
@@ -192,15 +192,9 @@ interface Selection extends GivenFilter {
   readonly note?: string
 }
 
-function readFilter({ from, until, error, seqs, ...rest }: GivenFilter): FailedFilter {
-  const timeOf = (given: string): number => readMoment(given) as number
-  return {
-    ...rest,
-    ...(from !== undefined && { since: timeOf(from) }),
-    ...(until !== undefined && { until: timeOf(until) }),
-    ...(error !== undefined && { contains: error }),
-    ...(seqs !== undefined && { seqs: typeof seqs === 'string' ? seqs.split(',').map(Number) : seqs }),
-  }
+function readFilter({ from = '', until = '', error: contains, seqs, ...rest }: GivenFilter): FailedFilter {
+  const numbers = typeof seqs === 'string' ? seqs.split(',').map(Number) : seqs
+  return { ...rest, ...present({ since: readMoment(from), until: readMoment(until), contains, seqs: numbers }) }
 }
 
 function shownFailed({ decidedBy, decidedAt, ...item }: FailedItem) {

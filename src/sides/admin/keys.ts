@@ -3,6 +3,7 @@ import { type AcceptedKeys, digestOf } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { clock } from '../../base/runtime/clock.ts'
+import { present } from '../../base/runtime/present.ts'
 import { moment, text } from '../../contract/documents/described.ts'
 import { fingerprintOf, fingerprintOfDigest } from '../../contract/integration-profile.ts'
 import { NewKey, RevokedKey } from './requests.ts'
@@ -53,12 +54,13 @@ export function keyRoutes(lists: KeyLists, stored: StoredKeys) {
               setting: source === 'store' ? 'store' : setting,
               name: key.name,
               fingerprint: fingerprintOfDigest(digestOf(key)),
-              ...(key.scopes && { scopes: [...key.scopes] }),
-              ...(key.brands && { brands: [...key.brands] }),
-              ...(key.from && { from: [...key.from] }),
-              ...(key.expiresAt !== undefined && { expires_at: key.expiresAt }),
-              ...(used > 0 && { last_used_at: used }),
-              ...(row && { added_by: row.addedBy, added_at: row.addedAt }),
+              scopes: key.scopes,
+              brands: key.brands,
+              from: key.from,
+              expires_at: key.expiresAt,
+              last_used_at: used > 0 ? used : undefined,
+              added_by: row?.addedBy,
+              added_at: row?.addedAt,
             }
           }),
       }
@@ -95,16 +97,8 @@ export function keyRoutes(lists: KeyLists, stored: StoredKeys) {
         )
       if (expiresAt !== undefined && Date.parse(expiresAt) <= clock.now())
         throw new HttpError(400, `expires_at: ${expiresAt} is not in the future`)
-      const key = await stored.add(
-        {
-          name,
-          scopes,
-          ...(brands && { brands }),
-          ...(from && { from }),
-          ...(expiresAt !== undefined && { expiresAt }),
-        },
-        caller.name,
-        () => caller.audit.ops(),
+      const key = await stored.add({ name, scopes, ...present({ brands, from, expiresAt }) }, caller.name, () =>
+        caller.audit.ops(),
       )
       return { key, name, fingerprint: fingerprintOf(key) }
     },

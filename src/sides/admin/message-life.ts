@@ -1,5 +1,6 @@
 // Composes the life of a message from the answers of both sides. Pure.
 
+import { present } from '../../base/runtime/present.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
 import { reconciliationFields } from '../../contract/records.ts'
 import type { AnswerOf, SideName } from './calls.ts'
@@ -253,11 +254,3 @@ function deliverySteps(message: Delivery, side: SideName): Step[] {
   const end = { at: updatedAt, side, step: 'settled', state: outcome, rule, process: owner, attempt: attempts } as const
   return [...steps, { ...end, ...present({ error }) }]
 }
-
-type Present<Members> = { [Name in keyof Members]?: NonNullable<Members[Name]> }
-
-/** The members that are neither undefined nor null. */
-const present = <Members extends object>(members: Members): Present<Members> =>
-  Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  ) as Present<Members>

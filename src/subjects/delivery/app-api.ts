@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type AppRoute, appRoutes, type ReceiptRoute } from '../../base/http/app-access.ts'
 import type { TokenRevocations } from '../../base/http/subscriber-token.ts'
+import { present } from '../../base/runtime/present.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { DescribedRoute } from '../../contract/documents/described.ts'
 import { deviceAppRoutes } from '../devices/app-routes.ts'
@@ -70,9 +71,7 @@ export async function serveAppApi(server: FastifyInstance, options: AppApi): Pro
     statusOps,
     signal,
     revocations,
-    ...(streams !== undefined && { streams }),
-    ...(streamsPerUser !== undefined && { streamsPerUser }),
-    ...(suppression && { allowed: suppression.mayRead }),
+    ...present({ streams, streamsPerUser, allowed: suppression?.mayRead }),
   })
   server.addHook('preClose', async () => inbox.stop())
   const reaches = reachable(services, publish)

@@ -1,6 +1,7 @@
 // The deliveries of the channels, from the options that both sides have: the operator for the requests of §4.1, and the
 // platform for lanes with a provider of its own.
 
+import { present } from '../../base/runtime/present.ts'
 import type { Database } from '../../base/store/database.ts'
 import type { ContentMapping } from '../../contract/content.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
@@ -47,8 +48,7 @@ export function createPushDelivery(push: PushOptions, options: PushDeliveryOptio
     ...devices,
     source: source === 'registry' ? registry : source,
     devicesPerUser,
-    ...(content && { content }),
-    ...(brake && { brake }),
+    ...present({ content, brake }),
   })
 }
 

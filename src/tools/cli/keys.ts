@@ -71,10 +71,10 @@ function addCommand(): Command {
       const { brands, from, expires } = options
       const body = {
         ...membersOf(options, flags),
-        scopes: [...options.scopes],
-        ...(brands && { brands: [...brands] }),
-        ...(from && { from: [...from] }),
-        ...(expires !== undefined && { expires_at: expires }),
+        scopes: options.scopes,
+        brands,
+        from,
+        expires_at: expires,
       }
       const answer = await callSide(await oneSide(options), options, scope, 'POST /admin/keys', { body })
       print(options, answer, ({ key, fingerprint }) => `key: ${key}\nfingerprint: ${fingerprint}`)

@@ -1,5 +1,6 @@
 // The options of an operator that delivers nothing and changes nothing outside of its own store.
 
+import { present } from '../../base/runtime/present.ts'
 import type { OperatorOptions } from '../../sides/operator/options.ts'
 import type { PushOptions } from '../../subjects/delivery/compose.ts'
 import type { DeviceSource } from '../../subjects/devices/device-source.ts'
@@ -20,11 +21,7 @@ export function harmless(options: OperatorOptions, store: string, knowsDevices: 
     keys: keys.map(({ rate: _, ...key }) => key),
     ...(push && { push: harmlessPush(push, knowsDevices) }),
     ...(site && { site: site === 'inbox' ? site : recording() }),
-    ...(attributes && { attributes }),
-    ...(suppression && { suppression }),
-    ...(content && { content }),
-    ...(deviceLimits && { deviceLimits }),
-    ...(limits && { limits }),
+    ...present({ attributes, suppression, content, deviceLimits, limits }),
   }
 }
 

@@ -1,5 +1,6 @@
 // The three stand-ins together, with their devices.
 
+import { present } from '../../base/runtime/present.ts'
 import type { DeviceTokenRecord } from '../../contract/device-events.ts'
 import { type ApnsDevice, type ApnsStandIn, apnsStandIn } from './apns.ts'
 import { type FcmDevice, type FcmStandIn, fcmStandIn } from './fcm.ts'
@@ -141,7 +142,6 @@ function linkOf({ service, token, kind, app, environment }: Omit<MadeDevice, 'id
     token,
     ...linkFields[service],
     ...(kind === 'fcm_fid' && { kind }),
-    ...(app !== undefined && { app }),
-    ...(environment !== undefined && { environment }),
+    ...present({ app, environment }),
   }
 }

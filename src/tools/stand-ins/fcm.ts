@@ -1,6 +1,7 @@
 // A stand-in of Firebase Cloud Messaging, HTTP v1, with the authentication, validation, answers and delivery of the real one.
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import { present } from '../../base/runtime/present.ts'
 import { createArrivals } from './arrivals.ts'
 import { makeCertificate } from './certificate.ts'
 import { createDeviceStore, type PushNotification } from './device-store.ts'
@@ -105,15 +106,8 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
     const { tag, ...own } = android.notification ?? {}
     const { title, body, image } = { ...notification, ...own }
     const seconds = android.ttl === undefined ? defaultTtlSeconds : Number.parseFloat(android.ttl)
-    return {
-      ...(title !== undefined && { title }),
-      ...(body !== undefined && { body }),
-      ...(image !== undefined && { image }),
-      ...(data.url !== undefined && { url: data.url }),
-      data,
-      ...(tag !== undefined && { tag }),
-      expiresAt: clock() + seconds * 1000,
-    }
+    const url = data.url
+    return { ...present({ title, body, image, url }), data, ...present({ tag }), expiresAt: clock() + seconds * 1000 }
   }
 
   const listening = listenHttp2({

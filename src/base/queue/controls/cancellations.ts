@@ -4,6 +4,7 @@
 import { refuseFailed } from '../../../contract/refusals.ts'
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
+import { present } from '../../runtime/present.ts'
 import type { Database, Op } from '../../store/database.ts'
 import { forgetOld } from '../../store/forget-old.ts'
 import { op, rows, statement } from '../../store/statement.ts'
@@ -135,12 +136,7 @@ function toCancellation(row: CancellationRow): Cancellation {
     reason,
     at,
     cancelled,
-    ...(activity !== null && { activity }),
-    ...(action !== null && { action }),
-    ...(user !== null && { user }),
-    ...(enqueuedAfter !== null && { enqueuedAfter }),
-    ...(enqueuedBefore !== null && { enqueuedBefore }),
-    ...(doneAt !== null && { doneAt }),
+    ...present({ activity, action, user, enqueuedAfter, enqueuedBefore, doneAt }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { digestOf } from '../../../base/http/accepted-keys.ts'
+import { present } from '../../../base/runtime/present.ts'
 import {
   fingerprintOfDigest,
   type IntegrationProfile,
@@ -64,10 +65,7 @@ async function brandsOf(config: OperatorConfig): Promise<IntegrationProfile['bra
   return described
 }
 
-const rateOf = ({ perSecond, perBrand }: KeyRate) => ({
-  ...(perSecond !== undefined && { per_second: perSecond }),
-  ...(perBrand !== undefined && { per_brand: perBrand }),
-})
+const rateOf = ({ perSecond, perBrand }: KeyRate) => present({ per_second: perSecond, per_brand: perBrand })
 
 const problem = (name: string, description: string, remedy: string) => ({
   path: `operator.${name}`,

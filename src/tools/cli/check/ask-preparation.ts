@@ -1,5 +1,6 @@
 // Asks for what is not prepared yet. Each question may be left open.
 
+import { present } from '../../../base/runtime/present.ts'
 import { ask } from '../confirm.ts'
 import type { FactOptions } from './facts.ts'
 import type { Preparation } from './preparation.ts'
@@ -16,9 +17,5 @@ export async function askPreparation(
     userWithoutDevice ?? users?.withoutDevice,
     'A test user without a device (Enter: none): ',
   )
-  return {
-    ...(normal !== undefined && { user: normal }),
-    ...(blocked !== undefined && { blockedUser: blocked }),
-    ...(deviceless !== undefined && { userWithoutDevice: deviceless }),
-  }
+  return present({ user: normal, blockedUser: blocked, userWithoutDevice: deviceless })
 }

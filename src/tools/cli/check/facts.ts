@@ -1,6 +1,7 @@
 // The facts of a run of `bellwire check operator`.
 
 import type { Json } from '../../../base/runtime/json.ts'
+import { present } from '../../../base/runtime/present.ts'
 import type { AnyCheck } from '../../checker/check.ts'
 import { type Facts, preparations } from '../../checker/facts.ts'
 import { CliError, exit } from '../exit.ts'
@@ -31,11 +32,7 @@ export function factsFrom(
       exit.usage,
       'no user is named who can receive the messages: --user ID, or users.normal in the file',
     )
-  const users = {
-    normal,
-    ...(blocked !== undefined && { blocked }),
-    ...(withoutDevice !== undefined && { withoutDevice }),
-  }
+  const users = { normal, ...present({ blocked, withoutDevice }) }
   const same = Object.values(users).find((user, place, all) => all.indexOf(user) !== place)
   if (same !== undefined) throw new CliError(exit.usage, `the user ${same} is named twice: a test user has one purpose`)
   return {

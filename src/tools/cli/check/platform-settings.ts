@@ -1,6 +1,7 @@
 // Combines the options of `bellwire check platform` with the file: an option overrides the file, which overrides a default.
 
 import type { Json } from '../../../base/runtime/json.ts'
+import { present } from '../../../base/runtime/present.ts'
 import { webhookKey } from '../../../contract/webhook-signature.ts'
 import type { Facts, PlatformEndpoints } from '../../checker/facts.ts'
 import { CliError, exit } from '../exit.ts'
@@ -47,8 +48,7 @@ export async function factsOf(
     content: (message ?? defaultMessage) as Readonly<Record<string, Json>>,
     batchMax: batchMax ?? defaultBatch,
     batchMaxAgreed: batchMax !== undefined,
-    ...(batchSpan !== undefined && { batchSpan }),
-    ...(platformTimeout !== undefined && { platformTimeout }),
+    ...present({ batchSpan, platformTimeout, platform }),
     ...(failedCommand !== undefined && { failedActions: () => runShell('failed', failedCommand) }),
     ...(reconcileCommand !== undefined && {
       reconcile: (field) =>
@@ -57,7 +57,6 @@ export async function factsOf(
           () => false,
         ),
     }),
-    ...(platform && { platform }),
     ...(links && { links: await Promise.all(links.map((to, i) => linkChannelOf(to, brand, `links[${i}]`))) }),
     ...(devicesCommand !== undefined && {
       devices: (userId) => runShell('devices', devicesCommand, { USER_ID: userId }),
@@ -82,5 +81,5 @@ async function platformOf({
       exit.usage,
       `${statusSecretFile} has no secret: write whsec_ and the base64 form of 24 to 64 bytes into it`,
     )
-  return { url, ...(linkKey !== undefined && { linkKey }), ...(statusSecret !== undefined && { statusSecret }) }
+  return { url, ...present({ linkKey, statusSecret }) }
 }

@@ -1,5 +1,6 @@
 // Finds messages on both sides, and reads what each side stores about them.
 
+import { present } from '../../../base/runtime/present.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
 import { composeLife, type Life } from '../../../sides/admin/message-life.ts'
 import type { OperatorRow, PlatformRow } from './answers.ts'
@@ -72,10 +73,7 @@ export async function readLife(sides: Sides, match: Match): Promise<Life> {
     platform && sides.platform?.call('GET /admin/messages/:seq', { params: { seq: platform.seq } }),
     operator && sides.operator?.call('GET /admin/messages/:ref', { params: { ref: operator.ref } }),
   ])
-  return composeLife(match, {
-    ...(atPlatform && { platform: atPlatform }),
-    ...(atOperator && { operator: atOperator }),
-  })
+  return composeLife(match, present({ platform: atPlatform, operator: atOperator }))
 }
 
 /** Until a message is settled, only the operator knows its identifier. */
