@@ -6,6 +6,7 @@ import { laneName } from '../../base/queue/lane-name.ts'
 import type { EnqueuedItem, NewItem, QueueInput } from '../../base/queue/queue.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
+import { push } from '../../base/runtime/ranges.ts'
 import { type Activity, readBatch, readLines, readSingle } from '../../contract/read-activity.ts'
 import type { EnqueueAnswer, EnqueueRequest } from '../admin/enqueue.ts'
 import { traceEnqueue } from './lane-spans.ts'
@@ -103,9 +104,7 @@ async function enqueueRecords(
     const { seq, isNew } = (enqueuedByLane.get(lane) as readonly EnqueuedItem[])[index] as EnqueuedItem
     if (isNew) answer.accepted++
     else answer.repeated++
-    const last = answer.seqs.at(-1)
-    if (last && last[1] + 1 === seq) last[1] = seq
-    else answer.seqs.push([seq, seq])
+    push(answer.seqs, seq)
   }
 }
 

@@ -1,6 +1,7 @@
 // The key of a device. The text of a token cannot be the key, because the same token may be written in several forms.
 
 import { hash } from 'node:crypto'
+import { objectIn } from '../../base/runtime/json.ts'
 import { cleanToken } from '../../contract/device-token.ts'
 
 /**
@@ -28,12 +29,8 @@ function canonicalToken(text: string): string {
 }
 
 function endpointOf(json: string): string | undefined {
-  try {
-    const { endpoint } = JSON.parse(json) as { endpoint?: unknown }
-    return typeof endpoint === 'string' ? normalizeUrl(endpoint) : undefined
-  } catch {
-    return undefined
-  }
+  const endpoint = objectIn(json)?.endpoint
+  return typeof endpoint === 'string' ? normalizeUrl(endpoint) : undefined
 }
 
 /** Normalizes the URL of an endpoint, which a page may have built itself. */

@@ -3,6 +3,7 @@
 import type { Caller } from '../../base/http-client/caller.ts'
 import type { Check } from '../../base/runtime/check.ts'
 import { clock } from '../../base/runtime/clock.ts'
+import { objectIn } from '../../base/runtime/json.ts'
 import { describeStatus } from '../../contract/describe-status.ts'
 import { shortened } from '../../contract/storable.ts'
 import { clockCheck } from './clock-check.ts'
@@ -72,11 +73,7 @@ function judge(
 }
 
 function isEmptyAnswer(text: string): boolean {
-  try {
-    const read = JSON.parse(text) as Readonly<Record<string, unknown>> | null
-    const lists = categories.map((category) => read?.[category]).filter((value) => value !== undefined)
-    return lists.length > 0 && lists.every((value) => Array.isArray(value) && value.length === 0)
-  } catch {
-    return false
-  }
+  const read = objectIn(text)
+  const lists = categories.map((category) => read?.[category]).filter((value) => value !== undefined)
+  return lists.length > 0 && lists.every((value) => Array.isArray(value) && value.length === 0)
 }

@@ -2,6 +2,7 @@
 
 import { type AddressOptions, createCaller } from '../../base/http-client/caller.ts'
 import { clock } from '../../base/runtime/clock.ts'
+import { objectIn } from '../../base/runtime/json.ts'
 import { describeStatus } from '../../contract/describe-status.ts'
 import { apiKeyHeaders, reconciliation } from '../../contract/endpoints.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
@@ -117,11 +118,7 @@ async function readBeginning(chunks: AsyncIterable<Uint8Array>): Promise<string>
   } catch {
     // The status is reported without a text.
   }
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown }
-    if (typeof error === 'string') return shortened(error, 300)
-  } catch {
-    // Not a JSON error: perhaps the page of a proxy.
-  }
-  return shortened(text, 300)
+  // Without a JSON error, it is perhaps the page of a proxy.
+  const error = objectIn(text)?.error
+  return shortened(typeof error === 'string' ? error : text, 300)
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCaller, type OpenAnswer } from '../../base/http-client/caller.ts'
+import { objectIn } from '../../base/runtime/json.ts'
 import { apiKeyHeaders } from '../../contract/endpoints.ts'
 import {
   type AnswerOf,
@@ -181,14 +182,10 @@ function readRetryAfter(header: unknown): { retryAfterMs?: number } {
   return delay > 0 ? { retryAfterMs: Math.min(delay * 1000, maxBackoffMs) } : {}
 }
 
+/** An answer without a JSON error is from a proxy or another server. */
 function errorOf(text: string): string {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown }
-    if (typeof error === 'string') return error
-  } catch {
-    // The answer is from a proxy or another server.
-  }
-  return text.slice(0, 200) || 'empty answer'
+  const error = objectIn(text)?.error
+  return typeof error === 'string' ? error : text.slice(0, 200) || 'empty answer'
 }
 
 function remedyOf(status: number, { side, key }: Peer): string {

@@ -1,12 +1,13 @@
 // Failed Actions (§6.4): lists and shows failed items.
 
 import type { Reason } from '../../../contract/outcome.ts'
+import { toRanges } from '../../runtime/ranges.ts'
 import type { Database } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
 import { readIdentifiers } from '../identifiers.ts'
 import { readAttempts } from '../lane/attempts.ts'
 import type { FailedFilter, FailedItem, FailedItemDetails } from '../queue.ts'
-import { matchFailed, toRanges } from './failed-filter.ts'
+import { matchFailed } from './failed-filter.ts'
 import { failedStates } from './failed-state.ts'
 
 const selectFailed = statement<

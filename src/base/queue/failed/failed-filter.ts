@@ -1,6 +1,7 @@
 // Finds failed items by filter. A filter may match few of millions of items, so each statement reads a bounded number of rows.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { toRanges } from '../../runtime/ranges.ts'
 import type { Database } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
 import type { FailedFilter, FailedGroup } from '../queue.ts'
@@ -53,22 +54,12 @@ async function matchSelection(
   const rest = [...new Set(seqs)].filter((seq) => seq > after).sort((a, b) => a - b)
   const page = rest.slice(0, limit)
   if (page.length === 0) return { items: [] }
+  // For a list of numbers PostgreSQL would scan the whole table.
   const items = await readMatches(database, filter, toRanges(page))
   return page.length === rest.length ? { items } : { items, next: page.at(-1) as number }
 }
 
 type Range = readonly [first: number, last: number]
-
-/** Merges consecutive numbers into ranges. For a list of numbers PostgreSQL would scan the whole table. */
-export function toRanges(seqs: readonly number[]): Range[] {
-  const ranges: [number, number][] = []
-  for (const seq of seqs) {
-    const last = ranges.at(-1)
-    if (last && last[1] === seq - 1) last[1] = seq
-    else ranges.push([seq, seq])
-  }
-  return ranges
-}
 
 // Without a lane, both statements read a range of the primary key, otherwise of the index `failed_lane`. On PostgreSQL pairs of
 // columns are compared, because only that index has their order: it might read the primary key past the items of other lanes.

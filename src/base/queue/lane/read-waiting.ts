@@ -1,6 +1,7 @@
 // Reads the waiting items of a lane. Every look-up is a range of the primary key (lane, due_at, seq), even without statistics.
 
 import { clock } from '../../runtime/clock.ts'
+import { toRanges } from '../../runtime/ranges.ts'
 import type { Database } from '../../store/database.ts'
 import { op, rows, statement } from '../../store/statement.ts'
 import type { BufferedItem } from './buffered-item.ts'
@@ -76,12 +77,7 @@ export async function readItemsBySeq(
   lane: string,
   rows: readonly WaitingRow[],
 ): Promise<BufferedItem[]> {
-  const ranges: [number, number][] = []
-  for (const { seq } of rows) {
-    const last = ranges.at(-1)
-    if (last && last[1] === seq - 1) last[1] = seq
-    else ranges.push([seq, seq])
-  }
+  const ranges = toRanges(rows.map(({ seq }) => seq))
   const items = new Map((await database.read(op(selectRanges, ranges))).map((item) => [item.seq, item]))
   return rows.flatMap(({ due_at, seq, attempt }) => {
     const item = items.get(seq)

@@ -1,8 +1,8 @@
+import { each } from '../../../base/runtime/ranges.ts'
 import type { AnswerOf, RequestOf } from '../../../sides/admin/calls.ts'
 import type { Client } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
 import { chunks } from '../send/chunks.ts'
-import { each } from '../send/ranges.ts'
 
 export interface ImportFile {
   readonly stream: AsyncIterable<Buffer>

@@ -1,5 +1,5 @@
+import { push, type Ranges } from '../../../base/runtime/ranges.ts'
 import { CliError, exit } from '../exit.ts'
-import { push, type Ranges } from './ranges.ts'
 
 /** The lines of one request. */
 export interface Chunk {

@@ -1,7 +1,7 @@
+import { each, push, type Ranges, size } from '../../../base/runtime/ranges.ts'
 import type { Client } from '../client.ts'
 import type { Chunk } from './chunks.ts'
 import { mapInOrder } from './map-in-order.ts'
-import { each, push, type Ranges, size } from './ranges.ts'
 
 /** The lines of a chunk and their queue numbers, stored as ranges because a file may have millions of lines. */
 export interface AcceptedLines {

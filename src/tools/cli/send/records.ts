@@ -1,7 +1,7 @@
+import { each } from '../../../base/runtime/ranges.ts'
 import type { Chunk } from './chunks.ts'
 import type { AcceptedLines } from './enqueue.ts'
 import type { SentRecord } from './outcomes.ts'
-import { each } from './ranges.ts'
 
 /**
  * All accepted records, in the order of the file.

@@ -8,6 +8,13 @@ export function push(ranges: Ranges, value: number): void {
   else ranges.push([value, value])
 }
 
+/** @example toRanges([1, 2, 3, 7]) // [[1, 3], [7, 7]] */
+export function toRanges(sorted: readonly number[]): Ranges {
+  const ranges: Ranges = []
+  for (const value of sorted) push(ranges, value)
+  return ranges
+}
+
 export function* each(ranges: Ranges): Generator<number> {
   for (const [from, to] of ranges) for (let value = from; value <= to; value++) yield value
 }
