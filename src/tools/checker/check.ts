@@ -55,6 +55,20 @@ export interface CheckText {
   readonly remedy: string
 }
 
+const ofLevel =
+  (level: Level) =>
+  (id: string, section: string, row?: number): Pick<CheckText, 'id' | 'section' | 'row' | 'level'> => ({
+    id,
+    section,
+    ...(row !== undefined && { row }),
+    level,
+  })
+
+/** A check of each level. @example decision('batch.status', '§7.2', 8) // row 8 of the open points */
+export const must = ofLevel('must')
+export const should = ofLevel('should')
+export const decision = ofLevel('decision')
+
 export interface CheckSpec<Seen> extends CheckText {
   /** Returns if the rule is kept. Throws a Verdict otherwise, see verdict.ts. It sends nothing and reads no clock. */
   readonly judge: (seen: Seen, context: JudgeContext) => void
@@ -79,7 +93,7 @@ export interface CheckGroup<Tool = never> {
  *
  * @example
  * checksOf({ scope: 'single', messages: 1, run: async (sender) => sender.single('a message', sender.make.message()) }, [
- *   { id: 'single.status', section: '§7.1', level: 'must', …, judge: (exchange) => void delivered(exchange) },
+ *   { ...must('single.status', '§7.1'), …, judge: (exchange) => void delivered(exchange) },
  * ])
  */
 export function checksOf<Seen, Tool = Sender>(

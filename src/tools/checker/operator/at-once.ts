@@ -1,6 +1,6 @@
 // §7.1, §7.2: a message that comes again while it is being delivered.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -106,10 +106,7 @@ const twice = 'The user gets the message twice: the platform repeats a message w
 export const atOnceChecks: readonly Check[] = [
   ...checksOf(singlesAtOnce, [
     {
-      id: 'time.at-once',
-      section: '§7.1',
-      row: 29,
-      level: 'should',
+      ...should('time.at-once', '§7.1', 29),
       title: 'A message that is sent twice at the same time gets one identifier, and neither answer is a refusal.',
       consequence: `${twice} An answer such as 409 puts a delivered message into Failed Actions.`,
       remedy:
@@ -128,10 +125,7 @@ export const atOnceChecks: readonly Check[] = [
   ]),
   ...checksOf(batchesAtOnce, [
     {
-      id: 'time.batch-at-once',
-      section: '§7.2',
-      row: 29,
-      level: 'should',
+      ...should('time.batch-at-once', '§7.2', 29),
       title: 'A batch that is sent twice at the same time gives each message one identifier, and fails none.',
       consequence: `${twice} A message that is failed as a duplicate is listed in Failed Actions, although it was delivered.`,
       remedy:
@@ -153,10 +147,7 @@ export const atOnceChecks: readonly Check[] = [
   ]),
   ...checksOf(inFlight, [
     {
-      id: 'time.in-flight',
-      section: '§7.2',
-      row: 29,
-      level: 'should',
+      ...should('time.in-flight', '§7.2', 29),
       title: 'A message that is sent alone while its batch is in flight gets one identifier, and is not refused.',
       consequence: twice,
       remedy: 'Share the claims of messages between both endpoints of a channel.',

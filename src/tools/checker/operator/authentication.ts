@@ -1,6 +1,6 @@
 // §5.1: every request carries the API key, and the operator authenticates it.
 
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange, KeyUse } from '../exchange.ts'
 import { delivered, errorOf, expectNotDelivered, objectOf } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
@@ -41,9 +41,7 @@ const unauthenticated = { scope: 'send', messages: 7, run: sendUnauthenticated }
 
 const refusedChecks = checksOf(unauthenticated, [
   {
-    id: 'auth.required',
-    section: '§5.1',
-    level: 'must',
+    ...must('auth.required', '§5.1'),
     title: 'A request without a key delivers no message.',
     consequence: 'Anybody on the network can send notifications to your users in your name.',
     remedy: 'Refuse every request without the header X-Api-Key, before anything else.',
@@ -53,9 +51,7 @@ const refusedChecks = checksOf(unauthenticated, [
     },
   },
   {
-    id: 'auth.wrong-key',
-    section: '§5.1',
-    level: 'must',
+    ...must('auth.wrong-key', '§5.1'),
     title: 'A request with a wrong key delivers no message, also if the key is nearly right.',
     consequence: 'Anybody who knows or guesses a part of the key can send notifications to your users.',
     remedy: 'Compare the whole key, in constant time (crypto.timingSafeEqual, hmac.compare_digest).',
@@ -65,10 +61,7 @@ const refusedChecks = checksOf(unauthenticated, [
     },
   },
   {
-    id: 'auth.status',
-    section: '§5.1',
-    row: 14,
-    level: 'decision',
+    ...decision('auth.status', '§5.1', 14),
     title: 'A request with a missing or wrong key is answered 401 with a text as error.',
     consequence: 'A platform that gets 401 can say that the key is wrong. From 400 or 403 it cannot tell.',
     remedy: 'Answer 401 {"error": "…"}.',
@@ -103,9 +96,7 @@ const headerNames = {
 
 const headerChecks = checksOf(headerNames, [
   {
-    id: 'auth.header-name',
-    section: '§5.1',
-    level: 'must',
+    ...must('auth.header-name', '§5.1'),
     title: 'The name of the header of the key is not case-sensitive.',
     consequence: 'The header is written X-Api-Key for push and x-api-key for on-site: one of the two channels fails.',
     remedy: 'Read the header with the functions of your HTTP library, which ignore upper and lower case.',
@@ -127,10 +118,7 @@ const wrongKeyAndBody = {
 
 const orderChecks = checksOf(wrongKeyAndBody, [
   {
-    id: 'auth.first',
-    section: '§5.1',
-    row: 14,
-    level: 'decision',
+    ...decision('auth.first', '§5.1', 14),
     title: 'The key is checked before the body.',
     consequence: 'Strangers make the operator read and parse their bodies, and learn from errors how it works.',
     remedy: 'Authenticate in the first step of the request, and read the body afterwards.',
@@ -154,10 +142,7 @@ const afterWrongKeys = {
 
 const lockoutChecks = checksOf(afterWrongKeys, [
   {
-    id: 'auth.no-lockout',
-    section: '§5.1, §7.1',
-    row: 14,
-    level: 'should',
+    ...should('auth.no-lockout', '§5.1, §7.1', 14),
     title: 'The right key is accepted right after four requests with a wrong key.',
     consequence:
       'The platform replaces a key and sends with the old one for a moment. A lock of its address refuses its messages, which are dropped.',
@@ -174,10 +159,7 @@ const listWithoutKey = { scope: 'reconciliation', messages: 0, run: sendUnauthen
 
 const listChecks = checksOf(listWithoutKey, [
   {
-    id: 'auth.reconciliation',
-    section: '§5.3',
-    row: 15,
-    level: 'should',
+    ...should('auth.reconciliation', '§5.3', 15),
     title: 'The lists of users are given only to a caller with the key.',
     consequence: 'Anybody on the network reads which of your users are blocked or excluded themselves.',
     remedy: 'Check the header X-Api-Key at /reconciliation as at the other endpoints.',

@@ -1,6 +1,6 @@
 // §2.4, §7.2: the outcomes of batches with messages that cannot be delivered, and of bodies that are no batch.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, decision, must, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -74,9 +74,7 @@ const withBadItem: Scenario<BadItems> = { scope: 'batch', messages: 4 + badKinds
 
 const badItemChecks = checksOf(withBadItem, [
   {
-    id: 'bad-item.status',
-    section: '§7.2',
-    level: 'must',
+    ...must('bad-item.status', '§7.2'),
     title: 'A batch with one malformed message is answered 200.',
     consequence:
       'Any other status repeats the whole batch. It is refused again each time, so none of its messages is ever delivered.',
@@ -91,9 +89,7 @@ const badItemChecks = checksOf(withBadItem, [
     },
   },
   {
-    id: 'bad-item.others',
-    section: '§7.2',
-    level: 'must',
+    ...must('bad-item.others', '§7.2'),
     title: 'A malformed message does not change the outcome of the other messages in its batch.',
     consequence: 'One malformed message makes hundreds of others fail.',
     remedy: 'Check each message by itself, in a transaction or a try block of its own.',
@@ -103,9 +99,7 @@ const badItemChecks = checksOf(withBadItem, [
     },
   },
   {
-    id: 'bad-item.failed',
-    section: '§2.4, §7.2',
-    level: 'should',
+    ...should('bad-item.failed', '§2.4, §7.2'),
     title: 'A malformed message of a batch is reported as failed.',
     consequence: 'As fatal or absent it is repeated without end. As successful it is lost.',
     remedy: 'Report it in failed with its id.',
@@ -119,10 +113,7 @@ const badItemChecks = checksOf(withBadItem, [
     },
   },
   {
-    id: 'bad-item.error',
-    section: '§2.4',
-    row: 11,
-    level: 'decision',
+    ...decision('bad-item.error', '§2.4', 11),
     title: 'An item of failed has a text as error.',
     consequence: 'Failed Actions lists the message without a reason.',
     remedy: 'Add "error": "…" to each item of failed and fatal.',
@@ -159,10 +150,7 @@ const withUnstorable = {
 
 const unstorableChecks = checksOf(withUnstorable, [
   {
-    id: 'bad-item.text',
-    section: '§7.2',
-    row: 41,
-    level: 'should',
+    ...should('bad-item.text', '§7.2', 41),
     title: 'A message with U+0000 or a lone surrogate does not change the outcome of the others in its batch.',
     consequence: 'The database refuses the text, and the whole batch fails: it is repeated without end.',
     remedy: 'Look for these characters before you store a message, and report it as failed.',
@@ -185,9 +173,7 @@ const withBlocked = {
 
 const blockedChecks = checksOf(withBlocked, [
   {
-    id: 'blocked.batch',
-    section: '§2.5, §7.2',
-    level: 'should',
+    ...should('blocked.batch', '§2.5, §7.2'),
     title: 'A message to a blocked user in a batch is reported as failed.',
     consequence:
       'As successful, a self-excluded player received a promotion. As fatal or absent it is repeated without end.',
@@ -211,9 +197,7 @@ const withDeviceless = {
 
 const devicelessChecks = checksOf(withDeviceless, [
   {
-    id: 'no-device.batch',
-    section: '§7.2',
-    level: 'should',
+    ...should('no-device.batch', '§7.2'),
     title: 'A push to a user without a device in a batch is reported as failed.',
     consequence:
       'As fatal or absent it is repeated without end. As successful it counts as delivered, although nobody received it.',
@@ -244,10 +228,7 @@ const unreadableId = {
 
 const unreadableIdChecks = checksOf(unreadableId, [
   {
-    id: 'bad-item.id',
-    section: '§2.4',
-    row: 27,
-    level: 'decision',
+    ...decision('bad-item.id', '§2.4', 27),
     title: 'A message with an invalid id is reported as failed, with the id as it was sent.',
     consequence: 'If it is absent, it is repeated without end; in failed, a person sees it.',
     remedy: 'Return the value of activity.id in failed even if it is not a valid id.',
@@ -273,10 +254,7 @@ const sameTwice = {
 
 const sameTwiceChecks = checksOf(sameTwice, [
   {
-    id: 'absence.repeated',
-    section: '§2.4',
-    row: 28,
-    level: 'decision',
+    ...decision('absence.repeated', '§2.4', 28),
     title: 'A message that is twice in a batch is reported once.',
     consequence:
       'With two identifiers in the answer, the user got the message twice, and the status of one of them is lost.',
@@ -297,10 +275,7 @@ const empty = {
 
 const emptyChecks = checksOf(empty, [
   {
-    id: 'batch.empty',
-    section: '§4.1',
-    row: 36,
-    level: 'decision',
+    ...decision('batch.empty', '§4.1', 36),
     title: 'An empty batch is answered 200 with three empty arrays.',
     consequence: 'A platform that sends one after its time span repeats it.',
     remedy: 'Answer {"successful": [], "failed": [], "fatal": []}.',
@@ -330,9 +305,7 @@ const unreadable = {
 
 const unreadableChecks = checksOf(unreadable, [
   {
-    id: 'batch.unreadable',
-    section: '§7.2',
-    level: 'should',
+    ...should('batch.unreadable', '§7.2'),
     title: 'A body that is not an array of records is not answered 200.',
     consequence:
       'A 200 says that the batch was processed, and hides that the platform and the operator understand it differently.',
@@ -345,10 +318,7 @@ const unreadableChecks = checksOf(unreadable, [
     },
   },
   {
-    id: 'batch.error',
-    section: '§7.2',
-    row: 12,
-    level: 'decision',
+    ...decision('batch.error', '§7.2', 12),
     title: 'A batch that is refused as a whole is answered with a text as error.',
     consequence: 'The platform repeats the batch, and nobody learns why.',
     remedy: 'Answer {"error": "…"} with every status other than 200.',

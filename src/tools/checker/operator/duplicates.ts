@@ -1,7 +1,7 @@
 // §7.1, §7.2, row 29: the platform repeats a message whenever it has no answer. The user must get it once.
 
 import { sendPaths } from '../../../contract/endpoints.ts'
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -114,10 +114,7 @@ const otherTrigger = {
 export const duplicateChecks: readonly Check[] = [
   ...checksOf(singleTwice, [
     {
-      id: 'repeat.single',
-      section: '§7.1',
-      row: 29,
-      level: 'should',
+      ...should('repeat.single', '§7.1', 29),
       title: 'A delivered message that is sent again is successful again, with the first identifier.',
       consequence: twice,
       remedy: storeIt,
@@ -131,10 +128,7 @@ export const duplicateChecks: readonly Check[] = [
   ]),
   ...checksOf(batchTwice, [
     {
-      id: 'repeat.batch',
-      section: '§7.2',
-      row: 29,
-      level: 'should',
+      ...should('repeat.batch', '§7.2', 29),
       title: 'The delivered messages of a batch that is sent again are successful again, with their first identifiers.',
       consequence: `${twice} If the repetition is refused, delivered messages are listed in Failed Actions.`,
       remedy: storeIt,
@@ -150,10 +144,7 @@ export const duplicateChecks: readonly Check[] = [
   ]),
   ...checksOf(bothModes, [
     {
-      id: 'repeat.modes',
-      section: '§7.2',
-      row: 29,
-      level: 'should',
+      ...should('repeat.modes', '§7.2', 29),
       title: 'A message that was delivered as a single message is not delivered again in a batch.',
       consequence: 'A platform sends a message alone to find the cause of a refused batch. The user gets it twice.',
       remedy: 'Share the stored identifiers between both endpoints of a channel.',
@@ -168,9 +159,7 @@ export const duplicateChecks: readonly Check[] = [
   ]),
   ...checksOf(bothChannels, [
     {
-      id: 'repeat.channels',
-      section: '§2.2, §4.1',
-      level: 'must',
+      ...must('repeat.channels', '§2.2, §4.1'),
       title: 'A push and an on-site notification with the same id are two messages.',
       consequence: 'One of the two is never delivered, because it is taken for a repetition of the other.',
       remedy: 'Make the channel a part of the key under which you store identifiers.',
@@ -181,10 +170,7 @@ export const duplicateChecks: readonly Check[] = [
       },
     },
     {
-      id: 'repeat.channels-equal',
-      section: '§2.2, §4.1',
-      row: 29,
-      level: 'should',
+      ...should('repeat.channels-equal', '§2.2, §4.1', 29),
       title: 'A push and an on-site notification that are equal in all members are two messages.',
       consequence: 'The on-site notification is acknowledged with the identifier of the push, and never delivered.',
       remedy: 'Make the channel a part of the key under which you store identifiers.',
@@ -197,10 +183,7 @@ export const duplicateChecks: readonly Check[] = [
   ]),
   ...checksOf(blockedTwice, [
     {
-      id: 'repeat.failed',
-      section: '§6, §7.1',
-      row: 29,
-      level: 'should',
+      ...should('repeat.failed', '§6, §7.1', 29),
       title: 'A refused message that is sent again is refused again.',
       consequence: 'A person replays the message from Failed Actions: it counts as delivered, although it was not.',
       remedy: 'Store only successes as delivered. Try a message that failed before again, with all its checks.',
@@ -216,10 +199,7 @@ export const duplicateChecks: readonly Check[] = [
   ]),
   ...checksOf(otherTrigger, [
     {
-      id: 'repeat.other-trigger',
-      section: '§2.1',
-      row: 29,
-      level: 'decision',
+      ...decision('repeat.other-trigger', '§2.1', 29),
       title: 'The same id with another trigger_hash is another message.',
       consequence: 'If the platform reuses an id, the second message is acknowledged but never delivered.',
       remedy:

@@ -1,6 +1,6 @@
 // §4.1, §5.1: the five endpoints exist, and each accepts the key.
 
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, must } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import type { Sender } from '../sender.ts'
 import { answerOf, expect, isUnanswered, NotApplicable, shownAnswer } from '../verdict.ts'
@@ -28,9 +28,7 @@ export const acceptedCheck = 'auth.accepted'
 
 export const endpointChecks: readonly Check[] = checksOf({ scope: 'endpoint', messages: 0, run: probe }, [
   {
-    id: offeredCheck,
-    section: '§4.1',
-    level: 'must',
+    ...must(offeredCheck, '§4.1'),
     title: 'The endpoint exists at its path and accepts POST.',
     consequence:
       'The platform calls the paths of §4.1. A single message is answered 404 and dropped; a batch is repeated without end.',
@@ -42,9 +40,7 @@ export const endpointChecks: readonly Check[] = checksOf({ scope: 'endpoint', me
     },
   },
   {
-    id: acceptedCheck,
-    section: '§5.1',
-    level: 'must',
+    ...must(acceptedCheck, '§5.1'),
     title: 'The endpoint accepts the same API key as the other endpoints.',
     consequence: 'The platform has one key. Single messages are refused and dropped; batches are repeated without end.',
     remedy: 'Compare the header X-Api-Key with the same key at every endpoint.',

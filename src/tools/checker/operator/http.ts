@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib'
 import { trackingHeaders } from '../../../contract/endpoints.ts'
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { WireRequest } from '../http-client.ts'
 import { delivered, errorOf } from '../read-answer.ts'
@@ -100,9 +100,7 @@ const keepAlive = {
 export const httpChecks: readonly Check[] = [
   ...checksOf(keepAlive, [
     {
-      id: 'http.keep-alive',
-      section: '§4',
-      level: 'should',
+      ...should('http.keep-alive', '§4'),
       title: 'After a refused request, the connection can be used again, or it is closed.',
       consequence:
         'The rest of the refused body is taken for the next request: a message that has no fault is refused and dropped, or repeated without end.',
@@ -121,9 +119,7 @@ export const httpChecks: readonly Check[] = [
   ]),
   ...checksOf(charset, [
     {
-      id: 'http.charset',
-      section: '§4',
-      level: 'must',
+      ...must('http.charset', '§4'),
       title: 'The content type may have a charset: application/json; charset=utf-8.',
       consequence: 'Many HTTP clients add the charset. All their messages are refused and dropped.',
       remedy: 'Compare only the media type, without its parameters.',
@@ -132,10 +128,7 @@ export const httpChecks: readonly Check[] = [
   ]),
   ...checksOf(otherType, [
     {
-      id: 'http.other-type',
-      section: '§4',
-      row: 45,
-      level: 'decision',
+      ...decision('http.other-type', '§4', 45),
       title: 'A JSON body with the content type text/plain is accepted.',
       consequence: 'A mislabelled message goes into Failed Actions, although it could be delivered.',
       remedy: 'Read every body as JSON, whatever its content type.',
@@ -144,9 +137,7 @@ export const httpChecks: readonly Check[] = [
   ]),
   ...checksOf(chunked, [
     {
-      id: 'http.chunked',
-      section: '§4',
-      level: 'should',
+      ...should('http.chunked', '§4'),
       title: 'A body in chunks, without Content-Length, is accepted.',
       consequence: 'Clients that stream their bodies are refused, and their messages are dropped.',
       remedy: 'Accept Transfer-Encoding: chunked, as HTTP/1.1 requires; check the settings of your proxy.',
@@ -155,10 +146,7 @@ export const httpChecks: readonly Check[] = [
   ]),
   ...checksOf(tracking, [
     {
-      id: 'http.tracking',
-      section: '§2.1',
-      row: 49,
-      level: 'should',
+      ...should('http.tracking', '§2.1', 49),
       vendor: true,
       title: 'A message with the vendor’s tracking headers is accepted.',
       consequence: 'The vendor’s platform sends them with every request: all its messages are refused.',
@@ -169,10 +157,7 @@ export const httpChecks: readonly Check[] = [
   ]),
   ...checksOf(compressed, [
     {
-      id: 'http.compressed',
-      section: '§4',
-      row: 32,
-      level: 'decision',
+      ...decision('http.compressed', '§4', 32),
       title: 'A body that is compressed with gzip is refused with 415, or accepted.',
       consequence:
         'With 400 the message goes into Failed Actions with a misleading reason; with 5xx it is repeated without end.',
@@ -186,10 +171,7 @@ export const httpChecks: readonly Check[] = [
   ]),
   ...checksOf(otherMethod, [
     {
-      id: 'http.method',
-      section: '§4.1',
-      row: 45,
-      level: 'decision',
+      ...decision('http.method', '§4.1', 45),
       title: 'GET at an endpoint is answered 405, and the header Allow names POST.',
       consequence: 'A wrong method in a configuration looks like a wrong address.',
       remedy: 'Answer 405 with Allow: POST.',
@@ -203,10 +185,7 @@ export const httpChecks: readonly Check[] = [
   ]),
   ...checksOf(unknownPath, [
     {
-      id: 'http.path',
-      section: '§4.1',
-      row: 45,
-      level: 'decision',
+      ...decision('http.path', '§4.1', 45),
       title: 'An unknown path below the channel is answered 404 with a text as error.',
       consequence: 'A wrong address looks like a refused message, or like a success.',
       remedy: 'Answer 404 {"error": "…"}.',

@@ -1,6 +1,6 @@
 // §2.1: ids, members and JSON in forms that a naive reader gets wrong.
 
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import {
   delivered,
@@ -50,10 +50,7 @@ const largeIds = {
 
 const largeIdChecks = checksOf(largeIds, [
   {
-    id: 'ids.digits',
-    section: '§2.1, §2.4',
-    row: 1,
-    level: 'must',
+    ...must('ids.digits', '§2.1, §2.4', 1),
     title: 'An id above 2^53 comes back with all its digits.',
     consequence:
       'Ids come from databases with 64-bit integers. With other digits the message counts as absent and is repeated without end, or another message is acknowledged.',
@@ -80,10 +77,7 @@ const neighbours = {
 
 const neighbourChecks = checksOf(neighbours, [
   {
-    id: 'ids.distinct',
-    section: '§2.1',
-    row: 1,
-    level: 'should',
+    ...should('ids.distinct', '§2.1', 1),
     title: 'Two ids above 2^53 that differ in the last digit are two messages.',
     consequence: 'The second message is taken for a repetition of the first: it is acknowledged, but never delivered.',
     remedy: 'Compare ids as 64-bit integers or as text, never as floating-point numbers.',
@@ -106,10 +100,7 @@ const textId = {
 
 const textIdChecks = checksOf(textId, [
   {
-    id: 'ids.text',
-    section: '§2.1',
-    row: 2,
-    level: 'should',
+    ...should('ids.text', '§2.1', 2),
     vendor: true,
     title: 'An activity.id that is a JSON text of digits is accepted, and comes back as a text.',
     consequence:
@@ -156,10 +147,7 @@ const unicode = compare((sender) => {
 const jsonChecks = [
   ...checksOf(onlyRequired, [
     {
-      id: 'members.optional',
-      section: '§2.1',
-      row: 33,
-      level: 'decision',
+      ...decision('members.optional', '§2.1', 33),
       title: 'A message is delivered without activity_id, action_group_id, action_id and trigger_hash.',
       consequence:
         'These members only give the reason for a message. Refusing it puts a deliverable message into Failed Actions for good.',
@@ -169,10 +157,7 @@ const jsonChecks = [
   ]),
   ...checksOf(unknownMembers, [
     {
-      id: 'members.unknown',
-      section: '§2.1',
-      row: 3,
-      level: 'should',
+      ...should('members.unknown', '§2.1', 3),
       title: 'A message with unknown members is delivered.',
       consequence:
         'The interface does not show the members with the content. The platform may add members at any time, and all messages would fail.',
@@ -182,9 +167,7 @@ const jsonChecks = [
   ]),
   ...checksOf(otherLayout, [
     {
-      id: 'json.layout',
-      section: '§4',
-      level: 'must',
+      ...must('json.layout', '§4'),
       title: 'The order of members, white space and escapes in the JSON text make no difference.',
       consequence: 'Messages fail after a change of the platform’s JSON library.',
       remedy: 'Read bodies with a JSON parser, not with patterns.',
@@ -193,9 +176,7 @@ const jsonChecks = [
   ]),
   ...checksOf(unicode, [
     {
-      id: 'json.unicode',
-      section: '§4',
-      level: 'must',
+      ...must('json.unicode', '§4'),
       title: 'Text in any script and emoji are accepted.',
       consequence: 'Messages in other languages fail.',
       remedy: 'Read bodies as UTF-8, and store them in columns of a Unicode encoding (utf8mb4 in MySQL).',

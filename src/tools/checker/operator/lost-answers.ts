@@ -1,6 +1,6 @@
 // §7.1, §7.2: lost answers, slow callers, many messages at once.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -113,9 +113,7 @@ function expectRepeatable({ ordinary, again, oncemore }: AfterLoss, channel: 'pu
 export const lostAnswerChecks: readonly Check[] = [
   ...checksOf(cutRequest, [
     {
-      id: 'time.cut-request',
-      section: '§7.1',
-      level: 'should',
+      ...should('time.cut-request', '§7.1'),
       title: 'A message whose request was cut in the middle is delivered when it is sent again.',
       consequence: 'A message is lost, or repeated without end, whenever a connection breaks.',
       remedy: 'Do nothing with a request before its whole body has arrived.',
@@ -124,10 +122,7 @@ export const lostAnswerChecks: readonly Check[] = [
   ]),
   ...checksOf(cutAnswer, [
     {
-      id: 'time.cut-answer',
-      section: '§7.1',
-      row: 29,
-      level: 'should',
+      ...should('time.cut-answer', '§7.1', 29),
       title:
         'A message whose connection was cut before the answer can be sent again, and has one identifier from then on.',
       consequence:
@@ -139,10 +134,7 @@ export const lostAnswerChecks: readonly Check[] = [
   ]),
   ...checksOf(batchTimeout, [
     {
-      id: 'time.timeout',
-      section: '§7.2',
-      row: 29,
-      level: 'should',
+      ...should('time.timeout', '§7.2', 29),
       title:
         'A batch whose answer the caller did not wait for can be sent again, and its messages have one identifier from then on.',
       consequence:
@@ -161,18 +153,14 @@ export const lostAnswerChecks: readonly Check[] = [
   ]),
   ...checksOf(slowWriter, [
     {
-      id: 'time.slow-writer',
-      section: '§7.1',
-      level: 'should',
+      ...should('time.slow-writer', '§7.1'),
       title: 'A message whose body arrives slowly is delivered.',
       consequence: 'With 408 a message is dropped because of a slow network.',
       remedy: 'Wait at least some seconds for the body. After that, close the connection or answer 503, never 4xx.',
       judge: expectAccepted,
     },
     {
-      id: 'time.beside-slow',
-      section: '§7.1',
-      level: 'should',
+      ...should('time.beside-slow', '§7.1'),
       title: 'A message is answered while the body of another one arrives slowly.',
       consequence: 'One slow connection stops all messages: the requests of the platform time out, and are repeated.',
       remedy: 'Serve each connection in a thread or task of its own, or put a proxy in front that buffers requests.',
@@ -186,10 +174,7 @@ export const lostAnswerChecks: readonly Check[] = [
   ]),
   ...checksOf(burst, [
     {
-      id: 'time.burst',
-      section: '§7.1, §8.1',
-      row: 13,
-      level: 'should',
+      ...should('time.burst', '§7.1, §8.1', 13),
       title: 'Of 20 messages at once, none is refused with a status from 400 to 499.',
       consequence: 'The platform drops a message after 429 as after any 4xx: whatever exceeds the limit is lost.',
       remedy: 'Let requests wait, or answer 503 with Retry-After. Agree rate limits with the platform beforehand.',

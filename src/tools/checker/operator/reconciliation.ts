@@ -1,6 +1,6 @@
 // §2.5, §7.3: the lists of users.
 
-import { type Check, checksOf, type JudgeContext } from '../check.ts'
+import { type Check, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import { errorOf, objectOf } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
@@ -53,9 +53,7 @@ const oneList = {
 
 const listChecks = checksOf(oneList, [
   {
-    id: 'reconciliation.source',
-    section: '§2.5',
-    level: 'must',
+    ...must('reconciliation.source', '§2.5'),
     title: 'A field that the operator can list is answered 200 with a list.',
     consequence: 'The platform cannot compare the field: discrepancies stay, and it messages users whom it should not.',
     remedy: 'Answer {"users": […], "timestamp": "…"} for this field, or agree with the platform that it has no source.',
@@ -72,9 +70,7 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.json',
-    section: '§2.5, §4',
-    level: 'must',
+    ...must('reconciliation.json', '§2.5, §4'),
     title: 'The answer is one complete JSON object.',
     consequence: 'The platform discards the list.',
     remedy: 'Close the array and the object when the last user is written, also after an error: §7.3 has its form.',
@@ -85,9 +81,7 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.users',
-    section: '§2.5',
-    level: 'must',
+    ...must('reconciliation.users', '§2.5'),
     title: 'users is an array of texts.',
     consequence: 'A number loses digits or leading zeros, so the platform compares another user, or discards the list.',
     remedy: 'Write each user id as a JSON text, as in activity.user_id.',
@@ -99,9 +93,7 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.timestamp',
-    section: '§2.5',
-    level: 'must',
+    ...must('reconciliation.timestamp', '§2.5'),
     title: 'timestamp is an ISO 8601 date-time in UTC.',
     consequence:
       'The platform does not know the time of the data: it discards the list, or reports changes of the last hours as discrepancies.',
@@ -113,9 +105,7 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.time',
-    section: '§2.5',
-    level: 'should',
+    ...should('reconciliation.time', '§2.5'),
     title: 'timestamp is not in the future.',
     consequence:
       'The platform judges changes that the list cannot contain yet, and reports discrepancies that do not exist.',
@@ -129,10 +119,7 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.ids',
-    section: '§2.5',
-    row: 52,
-    level: 'decision',
+    ...decision('reconciliation.ids', '§2.5', 52),
     title: 'No user is twice in the list, and no id is empty.',
     consequence: 'Bellwire’s platform discards the list: its source has a fault that may hide others.',
     remedy: 'Select distinct ids that are not empty.',
@@ -146,18 +133,14 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.content-type',
-    section: '§4',
-    level: 'should',
+    ...should('reconciliation.content-type', '§4'),
     title: 'The answer with a list has the content type application/json.',
     consequence: 'HTTP clients that choose a parser by the content type discard the list.',
     remedy: 'Send Content-Type: application/json with every answer.',
     judge: (exchange, context) => expectContentType(answeredList(exchange, context)),
   },
   {
-    id: 'reconciliation.true',
-    section: '§1.3, §2.5',
-    level: 'must',
+    ...must('reconciliation.true', '§1.3, §2.5'),
     needs: ['known users'],
     title: 'The list contains the users for whom the field is true.',
     consequence: 'The platform takes a blocked or excluded user for active, and goes on messaging.',
@@ -171,9 +154,7 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.only-true',
-    section: '§2.5, §4.1',
-    level: 'must',
+    ...must('reconciliation.only-true', '§2.5, §4.1'),
     title: 'The list contains only users for whom the field is true.',
     consequence: 'The platform blocks active users, or messages users who have withdrawn their consent.',
     remedy: 'Filter by the requested field. A user whose value is unknown is not in the list.',
@@ -185,10 +166,7 @@ const listChecks = checksOf(oneList, [
     },
   },
   {
-    id: 'reconciliation.no-source',
-    section: '§7.3',
-    row: 16,
-    level: 'should',
+    ...should('reconciliation.no-source', '§7.3', 16),
     needs: ['all fields named'],
     title: 'A field without a source is never answered with a list.',
     consequence: 'An empty list says that no user is blocked: the platform clears the attribute of all its users.',
@@ -221,10 +199,7 @@ const unknownField = {
 
 const unknownFieldChecks = checksOf(unknownField, [
   {
-    id: 'reconciliation.unknown-field',
-    section: '§7.3',
-    row: 16,
-    level: 'should',
+    ...should('reconciliation.unknown-field', '§7.3', 16),
     title: 'An unknown field is never answered with a list.',
     consequence:
       'A misspelt field looks like a list without users, and the platform clears the attribute of all its users.',
@@ -234,10 +209,7 @@ const unknownFieldChecks = checksOf(unknownField, [
     },
   },
   {
-    id: 'reconciliation.not-implemented',
-    section: '§7.3',
-    row: 16,
-    level: 'should',
+    ...should('reconciliation.not-implemented', '§7.3', 16),
     vendor: true,
     title: 'An unknown field is answered 501 with a text as error.',
     consequence:
@@ -267,10 +239,7 @@ const unreadable = {
 
 const unreadableChecks = checksOf(unreadable, [
   {
-    id: 'reconciliation.unreadable',
-    section: '§2.5',
-    row: 16,
-    level: 'decision',
+    ...decision('reconciliation.unreadable', '§2.5', 16),
     title: 'A request without a readable field is answered 400 with a text as error.',
     consequence: 'A list for an unreadable request is the list of a field that nobody asked for.',
     remedy: 'Answer 400 {"error": "…"}; have no default field.',

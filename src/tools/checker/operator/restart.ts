@@ -1,6 +1,6 @@
 // §7.1: a restart of the operator.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import { identifierIn, identifierOfSingle, objectOf, singleOutcome } from '../read-answer.ts'
 import { answerOf, expect, Failed, shownAnswer } from '../verdict.ts'
@@ -41,10 +41,7 @@ const restart: Scenario<Restarted> = {
 
 export const restartChecks: readonly Check[] = checksOf(restart, [
   {
-    id: 'restart.identifier',
-    section: '§7.1',
-    row: 29,
-    level: 'should',
+    ...should('restart.identifier', '§7.1', 29),
     title: 'A message that was delivered before a restart keeps its identifier after it.',
     consequence: 'Every deployment delivers messages twice, because the platform repeats those that were in flight.',
     remedy: 'Store identifiers on disk before you answer, not in memory.',
@@ -56,9 +53,7 @@ export const restartChecks: readonly Check[] = checksOf(restart, [
     },
   },
   {
-    id: 'restart.no-refusal',
-    section: '§7.1',
-    level: 'should',
+    ...should('restart.no-refusal', '§7.1'),
     title: 'No message is refused with a status from 400 to 499 while the operator restarts.',
     consequence: 'Every deployment drops messages, because the platform does not repeat them after 4xx.',
     remedy:

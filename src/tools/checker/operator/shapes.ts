@@ -1,7 +1,7 @@
 // §2.2, §2.4, §4: the shapes of the answers to messages that are delivered.
 
 import { identifierOf } from '../../../contract/endpoints.ts'
-import { type Check, checksOf, type JudgeContext } from '../check.ts'
+import { type Check, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -42,9 +42,7 @@ const twoSingles = {
 
 const singleChecks = checksOf(twoSingles, [
   {
-    id: 'single.status',
-    section: '§4.1, §7.1',
-    level: 'must',
+    ...must('single.status', '§4.1, §7.1'),
     title: 'A delivered message is answered with a status from 200 to 299.',
     consequence:
       'A redirect or any other status below 200 or from 300 to 399 is no success: the platform repeats the message without end.',
@@ -58,9 +56,7 @@ const singleChecks = checksOf(twoSingles, [
     },
   },
   {
-    id: 'single.json',
-    section: '§4',
-    level: 'must',
+    ...must('single.json', '§4'),
     title: 'The answer to a delivered message is a JSON object.',
     consequence: 'The platform cannot read the identifier: the message is delivered, but its status is never updated.',
     remedy: 'Answer a JSON object, such as {"push_id": "…"}, also behind proxies and error pages.',
@@ -69,9 +65,7 @@ const singleChecks = checksOf(twoSingles, [
     },
   },
   {
-    id: 'single.identifier',
-    section: '§2.2',
-    level: 'must',
+    ...must('single.identifier', '§2.2'),
     title: 'The answer to a delivered message has its identifier: push_id for push, site_notification_id for on-site.',
     consequence: 'The platform cannot update the status of the message, and its conversions are lost.',
     remedy: 'Generate an identifier for the message and return it in this member, as a text.',
@@ -85,9 +79,7 @@ const singleChecks = checksOf(twoSingles, [
     },
   },
   {
-    id: 'single.identifier-unique',
-    section: '§2.2',
-    level: 'must',
+    ...must('single.identifier-unique', '§2.2'),
     title: 'Two messages have two identifiers.',
     consequence: 'The status of one message is stored for another.',
     remedy: 'Generate a new identifier for each message, such as a UUID.',
@@ -97,10 +89,7 @@ const singleChecks = checksOf(twoSingles, [
     },
   },
   {
-    id: 'single.identifier-form',
-    section: '§2.2',
-    row: 47,
-    level: 'decision',
+    ...decision('single.identifier-form', '§2.2', 47),
     title: 'The identifier is a text of 1 to 255 characters without U+0000, or an integer up to 2^53.',
     consequence: 'Bellwire’s platform ignores any other identifier, and shows the message as untracked.',
     remedy: 'Return a short text, such as a UUID.',
@@ -112,9 +101,7 @@ const singleChecks = checksOf(twoSingles, [
     },
   },
   {
-    id: 'single.content-type',
-    section: '§4',
-    level: 'should',
+    ...should('single.content-type', '§4'),
     title: 'The answer to a message has the content type application/json.',
     consequence: 'HTTP clients that choose a parser by the content type do not read the identifier.',
     remedy: 'Send Content-Type: application/json with every answer.',
@@ -153,9 +140,7 @@ function recordIn(batch: Batch): Readonly<Record<string, unknown>> {
 
 const batchChecks = checksOf(goodBatch, [
   {
-    id: 'batch.status',
-    section: '§7.2',
-    level: 'must',
+    ...must('batch.status', '§7.2'),
     title: 'A batch whose messages were processed is answered with status 200.',
     consequence:
       'Only 200 counts: with 201, 202 or 207 the platform repeats the whole batch, and users get each message again.',
@@ -167,18 +152,14 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'batch.json',
-    section: '§4',
-    level: 'must',
+    ...must('batch.json', '§4'),
     title: 'The answer to a batch is a JSON object.',
     consequence: 'The platform reads no outcome: all messages count as absent, and are repeated.',
     remedy: 'Answer {"successful": […], "failed": […], "fatal": […]}.',
     judge: ({ answered }) => expectJsonObject(processed(answered)),
   },
   {
-    id: 'batch.categories',
-    section: '§2.4',
-    level: 'must',
+    ...must('batch.categories', '§2.4'),
     title: 'The answer to a batch has at least one of successful, failed and fatal, and each of them is an array.',
     consequence: 'The platform reads no outcome for the messages, and repeats them.',
     remedy: 'Answer {"successful": […], "failed": […], "fatal": […]}, with an empty array for an empty category.',
@@ -191,9 +172,7 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'batch.empty-categories',
-    section: '§2.4',
-    level: 'should',
+    ...should('batch.empty-categories', '§2.4'),
     title: 'A category without messages is returned as an empty array.',
     consequence: 'A platform that reads all three categories fails on the answer, and repeats the whole batch.',
     remedy: 'Always return all three members: "failed": [] if no message failed.',
@@ -206,9 +185,7 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'batch.id',
-    section: '§2.4, §4.1',
-    level: 'must',
+    ...must('batch.id', '§2.4, §4.1'),
     title: 'Each item of the answer has the activity.id of its message as id, with the same JSON type.',
     consequence: 'A platform that compares ids exactly finds none of its messages, and repeats them all.',
     remedy: 'Return the value of activity.id unchanged: a number as a number, a text as a text.',
@@ -222,9 +199,7 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'batch.identifier',
-    section: '§2.4',
-    level: 'must',
+    ...must('batch.identifier', '§2.4'),
     title: 'Each successful item has its identifier: push_id for push, site_notification_id for on-site.',
     consequence: 'The platform cannot update the status of these messages, and their conversions are lost.',
     remedy: 'Return the identifier of each message in its item of successful.',
@@ -236,9 +211,7 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'batch.identifier-unique',
-    section: '§2.4',
-    level: 'must',
+    ...must('batch.identifier-unique', '§2.4'),
     title: 'The messages of a batch have different identifiers.',
     consequence: 'The status of one message is stored for another.',
     remedy: 'Generate an identifier for each message, not for the batch.',
@@ -249,18 +222,14 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'batch.content-type',
-    section: '§4',
-    level: 'should',
+    ...should('batch.content-type', '§4'),
     title: 'The answer to a batch has the content type application/json.',
     consequence: 'HTTP clients that choose a parser by the content type read no outcome, and repeat the batch.',
     remedy: 'Send Content-Type: application/json with every answer.',
     judge: ({ answered }) => expectContentType(processed(answered)),
   },
   {
-    id: 'absence.none',
-    section: '§4.1, §7.2',
-    level: 'must',
+    ...must('absence.none', '§4.1, §7.2'),
     title: 'Every message of a batch is in the answer.',
     consequence: 'A message that is absent is repeated, and again, until it is reported: users get it many times.',
     remedy: 'Report each message, in the worst case as fatal.',
@@ -271,9 +240,7 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'absence.once',
-    section: '§7.2',
-    level: 'must',
+    ...must('absence.once', '§7.2'),
     title: 'Each message is in one category of the answer, once.',
     consequence: 'The platform must choose: a delivered message is repeated, or a retryable one is dropped.',
     remedy: 'Give each message one outcome.',
@@ -286,10 +253,7 @@ const batchChecks = checksOf(goodBatch, [
     },
   },
   {
-    id: 'absence.foreign',
-    section: '§2.4',
-    row: 10,
-    level: 'must',
+    ...must('absence.foreign', '§2.4', 10),
     title: 'The answer contains only messages of the request.',
     consequence:
       'The outcome of one batch is mixed with that of another, so a message of the other batch may be dropped.',
@@ -315,9 +279,7 @@ const oneMessage = {
 
 const oneMessageChecks = checksOf(oneMessage, [
   {
-    id: 'batch.one',
-    section: '§4.1',
-    level: 'must',
+    ...must('batch.one', '§4.1'),
     title: 'A batch with one message is processed like any other.',
     consequence: 'A batch is sent after a time span even if it is not full. It would be repeated without end.',
     remedy: 'Accept an array with any number of messages from 1 to the agreed maximum.',

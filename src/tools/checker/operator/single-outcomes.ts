@@ -1,6 +1,6 @@
 // §2.3, §7.1: the outcomes of single messages that cannot be delivered.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, decision, must, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import { delivered, errorOf, expectNotDelivered, singleOutcome } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
@@ -44,9 +44,7 @@ const malformed: Scenario<Malformed> = {
 
 const malformedChecks = checksOf(malformed, [
   {
-    id: 'malformed.not-delivered',
-    section: '§7.1',
-    level: 'must',
+    ...must('malformed.not-delivered', '§7.1'),
     title: 'A malformed message is not answered with a status from 200 to 299.',
     consequence: 'The platform counts the message as delivered: it is lost, and nobody notices.',
     remedy:
@@ -57,9 +55,7 @@ const malformedChecks = checksOf(malformed, [
     },
   },
   {
-    id: 'malformed.final',
-    section: '§7.1',
-    level: 'should',
+    ...should('malformed.final', '§7.1'),
     title: 'A malformed message is answered with a status from 400 to 499.',
     consequence:
       'The platform repeats the message without end. If messages keep their order, all later ones wait behind it.',
@@ -73,9 +69,7 @@ const malformedChecks = checksOf(malformed, [
     },
   },
   {
-    id: 'malformed.error',
-    section: '§2.3, §7.1',
-    level: 'must',
+    ...must('malformed.error', '§2.3, §7.1'),
     title: 'The answer to a refused message is an object with a text as error.',
     consequence: 'Failed Actions lists the message without a reason, so nobody can correct the cause.',
     remedy: 'Answer {"error": "…"} with a sentence that names the wrong member, also for errors of your framework.',
@@ -85,10 +79,7 @@ const malformedChecks = checksOf(malformed, [
     },
   },
   {
-    id: 'malformed.status',
-    section: '§7.1',
-    row: 43,
-    level: 'decision',
+    ...decision('malformed.status', '§7.1', 43),
     title: 'A malformed message is answered 400.',
     consequence: 'A developer cannot tell a malformed record from a refusal by policy.',
     remedy: 'Answer 400 for a malformed record, and 422 for a well-formed message that cannot be delivered.',
@@ -132,9 +123,7 @@ const blocked: Scenario<Refused> = {
 
 const blockedChecks = checksOf(blocked, [
   {
-    id: 'blocked.single',
-    section: '§2.5, §7.1',
-    level: 'should',
+    ...should('blocked.single', '§2.5, §7.1'),
     title: 'A message to a blocked user is refused with a status from 400 to 499.',
     consequence:
       'A self-excluded player receives a promotion: regulators fine that (the UK Gambling Commission in May 2023: £490,000). With 5xx the platform repeats the message without end.',
@@ -147,10 +136,7 @@ const blockedChecks = checksOf(blocked, [
     },
   },
   {
-    id: 'blocked.status',
-    section: '§7.1',
-    row: 43,
-    level: 'decision',
+    ...decision('blocked.status', '§7.1', 43),
     title: 'A message to a blocked user is answered 422.',
     consequence:
       'After many answers 401, 403, 404 or 405 a platform takes the key or the address to be wrong, and pauses.',
@@ -180,9 +166,7 @@ const withoutDevice: Scenario<Refused> = {
 
 const withoutDeviceChecks = checksOf(withoutDevice, [
   {
-    id: 'no-device.single',
-    section: '§7.1',
-    level: 'should',
+    ...should('no-device.single', '§7.1'),
     title: 'A push to a user without a device is refused with a status from 400 to 499.',
     consequence:
       'With 5xx the platform repeats the push without end. With 2xx it counts the push as delivered, although nobody received it.',

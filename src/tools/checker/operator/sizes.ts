@@ -1,6 +1,6 @@
 // §8: sizes up to the agreed maximum.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, decision, must, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import { delivered, itemsIn, itemsOf, processed, singleOutcome, valueOfId } from '../read-answer.ts'
@@ -48,9 +48,7 @@ const overfullBatch: Scenario<LargeBatch> = {
 export const sizeChecks: readonly Check[] = [
   ...checksOf(longMessage, [
     {
-      id: 'size.message',
-      section: '§7.1, §8',
-      level: 'should',
+      ...should('size.message', '§7.1, §8'),
       title: 'A message of 64 KiB is delivered or refused, but not answered with an error that is retried.',
       consequence: 'The platform repeats a message that is too long without end.',
       remedy: 'Answer 413 or 422 with an error record if the message is too long for you, or for your push provider.',
@@ -63,9 +61,7 @@ export const sizeChecks: readonly Check[] = [
   ]),
   ...checksOf(fullBatch, [
     {
-      id: 'size.batch',
-      section: '§1.6, §8.2',
-      level: 'must',
+      ...must('size.batch', '§1.6, §8.2'),
       title: 'A batch of the agreed maximum (without one: of 100 messages) is answered 200 in time, with each message.',
       consequence: 'A full batch is repeated without end: the queue never advances when there is much to send.',
       remedy:
@@ -85,10 +81,7 @@ export const sizeChecks: readonly Check[] = [
   ]),
   ...checksOf(overfullBatch, [
     {
-      id: 'size.over',
-      section: '§8.2',
-      row: 26,
-      level: 'decision',
+      ...decision('size.over', '§8.2', 26),
       title: 'A batch with one message more than the agreed maximum is answered 200, with the excess in fatal.',
       consequence: 'With any other status the platform repeats the oversized batch without end.',
       remedy: 'Process the first messages up to the maximum, and report the others as fatal.',

@@ -1,6 +1,6 @@
 // §7.3, §8.3: lists while they are streamed.
 
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, must, should } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import type { Facts } from '../facts.ts'
 import { errorOf, objectOf } from '../read-answer.ts'
@@ -20,9 +20,7 @@ const failingList = {
 
 const failingChecks = checksOf(failingList, [
   {
-    id: 'reconciliation.error',
-    section: '§7.3',
-    level: 'must',
+    ...must('reconciliation.error', '§7.3'),
     title: 'An error while the list is streamed is reported in the body, as an object with error.',
     consequence:
       'The platform takes the first part of the list for the whole list, and clears the attribute of all other users.',
@@ -108,9 +106,7 @@ export const streamChecks: readonly Check[] = [
   ...failingChecks,
   ...checksOf(afterCut, [
     {
-      id: 'reconciliation.cut',
-      section: '§8.3',
-      level: 'should',
+      ...should('reconciliation.cut', '§8.3'),
       title: 'After several lists that the caller cut, the next one is complete.',
       consequence: 'Every broken connection keeps a query or a slot occupied, until no list can be had any more.',
       remedy: 'End the query and free the slot when the connection of the caller closes.',
@@ -119,9 +115,7 @@ export const streamChecks: readonly Check[] = [
   ]),
   ...checksOf(slowReader, [
     {
-      id: 'reconciliation.slow-reader',
-      section: '§8.3',
-      level: 'should',
+      ...should('reconciliation.slow-reader', '§8.3'),
       title: 'A list that is read slowly is complete.',
       consequence: 'A platform that stores while it reads never gets a long list.',
       remedy: 'Wait while the connection accepts no more data. Raise the write timeout of your server and proxy.',
@@ -130,9 +124,7 @@ export const streamChecks: readonly Check[] = [
   ]),
   ...checksOf(atOnce, [
     {
-      id: 'reconciliation.at-once',
-      section: '§8.3',
-      level: 'should',
+      ...should('reconciliation.at-once', '§8.3'),
       title: 'Two lists at once are both complete, or one is refused with 503.',
       consequence:
         'A list with a part of its users looks complete: the platform clears the attribute of all other users.',

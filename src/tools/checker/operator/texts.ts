@@ -1,6 +1,6 @@
 // §7.1, row 41: texts that many databases and libraries cannot process.
 
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Facts } from '../facts.ts'
 import type { MessageOptions } from '../messages.ts'
@@ -45,10 +45,7 @@ const hostileTexts = {
 
 export const textChecks: readonly Check[] = checksOf(hostileTexts, [
   {
-    id: 'malformed.text',
-    section: '§7.1',
-    row: 41,
-    level: 'should',
+    ...should('malformed.text', '§7.1', 41),
     title:
       'A message with U+0000, a lone surrogate or a byte that is not UTF-8 is delivered or refused, but not answered with an error that is retried.',
     consequence: 'The platform repeats the message without end. The text is the same each time.',

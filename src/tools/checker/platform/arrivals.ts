@@ -1,7 +1,7 @@
 // §2.1, §4.1, §5.1, §8.2: the requests of a platform while every message is successful.
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
 import type { Message } from '../messages.ts'
 import { ExactNumber, idJsonOf, parseExact } from '../read-answer.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
@@ -40,10 +40,8 @@ const members = ['brand_id', 'user_id', 'activity_id', 'action_group_id', 'trigg
 
 export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
   {
-    id: arrivesCheck,
+    ...must(arrivesCheck, '§4.1'),
     ofRun: true,
-    section: '§4.1',
-    level: 'must',
     title: 'The platform sends its messages to the endpoint of their channel and mode, with POST.',
     consequence: 'The operator never sees the messages.',
     remedy:
@@ -53,10 +51,8 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
     },
   },
   {
-    id: keyCheck,
+    ...must(keyCheck, '§5.1'),
     ofRun: true,
-    section: '§5.1',
-    level: 'must',
     title: 'Every request has the API key of the operator in the header X-Api-Key.',
     consequence: 'The operator refuses the request: single messages are dropped, and batches are repeated without end.',
     remedy: 'Send the key that the operator issued in the header X-Api-Key, unchanged, with every request.',
@@ -66,10 +62,8 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
     },
   },
   {
-    id: 'request.json',
+    ...must('request.json', '§4, §4.1'),
     ofRun: true,
-    section: '§4, §4.1',
-    level: 'must',
     title: 'A body is JSON: one record for a single message, an array of records for a batch.',
     consequence: 'The operator refuses the body: the messages are dropped or repeated without end.',
     remedy: 'Send {"activity": {…}, …} to …/single, and [{"activity": {…}, …}] to …/batch.',
@@ -84,10 +78,8 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
     },
   },
   {
-    id: 'request.content-type',
+    ...should('request.content-type', '§4'),
     ofRun: true,
-    section: '§4',
-    level: 'should',
     title: 'Every request has the content type application/json.',
     consequence: 'Many servers do not parse the body, and refuse it with 400 or 415: single messages are dropped.',
     remedy: 'Send Content-Type: application/json.',
@@ -99,10 +91,8 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
     },
   },
   {
-    id: 'record.id',
+    ...must('record.id', '§2.1'),
     ofRun: true,
-    section: '§2.1',
-    level: 'must',
     title: 'activity.id is the integer of the record, digit by digit.',
     consequence:
       'Operator and platform mean different messages: outcomes and statuses are lost or belong to another message.',
@@ -113,10 +103,8 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
       ),
   },
   {
-    id: 'record.members',
+    ...must('record.members', '§2.1'),
     ofRun: true,
-    section: '§2.1',
-    level: 'must',
     title: 'The other members of activity have the type and the value of the record.',
     consequence:
       'The operator refuses the message, or delivers it to another user, or stores conversions under another activity.',
@@ -136,10 +124,8 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
       }),
   },
   {
-    id: 'record.content',
+    ...should('record.content', '§2.1'),
     ofRun: true,
-    section: '§2.1',
-    level: 'should',
     title: 'The members beside activity arrive as they were enqueued.',
     consequence: 'The user sees damaged text, or the push has no target.',
     remedy: 'Send content and target unchanged, as UTF-8, beside activity.',
@@ -154,9 +140,7 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
       }),
   },
   {
-    id: 'request.all',
-    section: '§7.1, §7.2',
-    level: 'must',
+    ...must('request.all', '§7.1, §7.2'),
     title: 'Every record that was enqueued is sent.',
     consequence: 'Messages are lost without a trace.',
     remedy:
@@ -170,20 +154,16 @@ export const arrivalChecks: readonly Check<Lane>[] = checksOf(ordinary, [
     },
   },
   {
-    id: 'success.once',
+    ...must('success.once', '§7.1, §7.2'),
     ofRun: true,
-    section: '§7.1, §7.2',
-    level: 'must',
     title: 'A successful message is not sent again.',
     consequence: 'The operator must recognize it, or the user gets it again and again.',
     remedy: 'Store the outcome of each message before the next request, and acknowledge it.',
     judge: (trace) => expectOnce(trace, 'successful'),
   },
   {
-    id: 'request.in-flight',
+    ...should('request.in-flight', '§7.1, §7.2'),
     ofRun: true,
-    section: '§7.1, §7.2',
-    level: 'should',
     title: 'A message is not sent twice at the same time.',
     consequence: 'The operator delivers the message twice, unless it recognizes messages that it is delivering.',
     remedy: 'Let one worker own a message until its request has ended: a lock or a lease for each message or lane.',

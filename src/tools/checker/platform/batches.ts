@@ -1,7 +1,7 @@
 // §4.1 rule 3, §8.2: the size of batches.
 
 import { clock } from '../../../base/runtime/clock.ts'
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
 import { expect, NotJudged } from '../verdict.ts'
 import type { Lane, Trace } from './lane.ts'
 
@@ -15,10 +15,8 @@ const bulk: Scenario<Trace, Lane> = {
 
 const bulkChecks = checksOf(bulk, [
   {
-    id: 'batch.maximum',
+    ...must('batch.maximum', '§1.6, §8.2'),
     ofRun: true,
-    section: '§1.6, §8.2',
-    level: 'must',
     title: 'A batch has at most the agreed number of messages.',
     consequence: 'The operator refuses the batch, and the platform repeats it without end.',
     remedy: 'Cut batches at the number that is configured for this operator, also when messages are repeated.',
@@ -30,9 +28,7 @@ const bulkChecks = checksOf(bulk, [
     },
   },
   {
-    id: 'batch.full',
-    section: '§4.1',
-    level: 'should',
+    ...should('batch.full', '§4.1'),
     title: 'When enough messages wait, a batch has the configured number of messages.',
     consequence: 'The operator gets many small requests: a campaign takes hours, and rate limits are exceeded.',
     remedy:
@@ -46,9 +42,7 @@ const bulkChecks = checksOf(bulk, [
     },
   },
   {
-    id: 'batch.rest',
-    section: '§4.1',
-    level: 'must',
+    ...must('batch.rest', '§4.1'),
     title: 'An incomplete batch is sent after the time span.',
     consequence: 'The last messages of a campaign wait until another campaign begins.',
     remedy: 'Start a timer with the first message of each batch, and send the batch when it ends, whatever its size.',
@@ -61,10 +55,8 @@ const bulkChecks = checksOf(bulk, [
     },
   },
   {
-    id: 'batch.distinct',
+    ...should('batch.distinct', '§2.4, §4.1'),
     ofRun: true,
-    section: '§2.4, §4.1',
-    level: 'should',
     title: 'A message is in a batch only once.',
     consequence:
       'The answer has one item for each id, so the outcome of the other copy is unknown, and it is repeated.',
@@ -78,11 +70,8 @@ const bulkChecks = checksOf(bulk, [
     },
   },
   {
-    id: 'batch.empty',
+    ...should('batch.empty', '§4.1', 36),
     ofRun: true,
-    section: '§4.1',
-    row: 36,
-    level: 'should',
     title: 'No batch is empty.',
     consequence: 'The operator gets requests without a purpose, day and night.',
     remedy: 'Send a batch after the time span only if a message waits.',
@@ -116,9 +105,7 @@ const toleranceMs = 1_000
 
 const spanChecks = checksOf(lone, [
   {
-    id: 'batch.span',
-    section: '§4.1',
-    level: 'must',
+    ...must('batch.span', '§4.1'),
     title: 'A message that waits alone is sent within the time span.',
     consequence: 'A login code or an offer arrives too late, whenever few messages are sent.',
     remedy: 'Measure the time span from the first message of the batch, and start no other wait before the request.',

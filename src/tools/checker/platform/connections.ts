@@ -1,6 +1,6 @@
 // §7.1, §7.2, row 8: answers that are lost.
 
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, should } from '../check.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
 import type { Lane } from './lane.ts'
 import { isFirst, type OneRecord, oneRecord } from './one-record.ts'
@@ -25,10 +25,7 @@ const consequence = 'Messages are lost whenever a connection breaks or the opera
 
 const lostChecks = checksOf(lostAnswers, [
   {
-    id: 'lost.reset',
-    section: '§7.1, §7.2',
-    row: 8,
-    level: 'should',
+    ...should('lost.reset', '§7.1, §7.2', 8),
     title: 'A message is sent again if the connection is reset instead of an answer.',
     consequence,
     remedy:
@@ -36,10 +33,7 @@ const lostChecks = checksOf(lostAnswers, [
     judge: (seen) => expectRetriedAfter(seen, 'reset', 'the connection was reset'),
   },
   {
-    id: 'lost.cut',
-    section: '§7.1, §7.2',
-    row: 8,
-    level: 'should',
+    ...should('lost.cut', '§7.1, §7.2', 8),
     title: 'A message is sent again if the connection ends within the answer.',
     consequence,
     remedy:
@@ -58,10 +52,7 @@ const hanging = oneRecord(
 
 const hangChecks = checksOf(hanging, [
   {
-    id: 'lost.timeout',
-    section: '§7.1, §7.2',
-    row: 30,
-    level: 'should',
+    ...should('lost.timeout', '§7.1, §7.2', 30),
     title: 'A message is sent again if no answer comes within the timeout of the platform.',
     consequence:
       'One request without an answer stops all messages of the operator until somebody restarts the platform.',
@@ -69,9 +60,7 @@ const hangChecks = checksOf(hanging, [
     judge: (seen) => expectRetriedAfter(seen, 'hang', 'no answer was sent'),
   },
   {
-    id: 'lost.in-flight',
-    section: '§7.1, §7.2',
-    level: 'should',
+    ...should('lost.in-flight', '§7.1, §7.2'),
     title: 'A message is not sent again while its request is open, until the timeout of the platform.',
     consequence: 'Whenever an answer is late, the operator gets the message twice, and may deliver it twice.',
     remedy:

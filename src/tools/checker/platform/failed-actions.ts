@@ -1,7 +1,7 @@
 // §6.4, §7: Failed Actions, by an export of the platform.
 
 import { clock } from '../../../base/runtime/clock.ts'
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
 import { pause } from '../http-client.ts'
 import type { Message } from '../messages.ts'
 import { expect, NotApplicable, NotJudged } from '../verdict.ts'
@@ -58,9 +58,7 @@ const failedActions: Scenario<Exported, Lane> = {
 
 export const failedActionChecks: readonly Check<Lane>[] = checksOf(failedActions, [
   {
-    id: 'failed-actions.listed',
-    section: '§6.4, §7.1, §7.2',
-    level: 'must',
+    ...must('failed-actions.listed', '§6.4, §7.1, §7.2'),
     title: 'A failed message is in Failed Actions.',
     consequence: 'Nobody sees that a message was refused, so nobody corrects the cause.',
     remedy: 'Pass each message with a 4xx, and each one in failed, to Failed Actions with its id and its error.',
@@ -77,9 +75,7 @@ export const failedActionChecks: readonly Check<Lane>[] = checksOf(failedActions
     },
   },
   {
-    id: 'failed-actions.only',
-    section: '§6.4, §7.1, §7.2',
-    level: 'must',
+    ...must('failed-actions.only', '§6.4, §7.1, §7.2'),
     title: 'A message that was delivered, or that was fatal and delivered later, is not in Failed Actions.',
     consequence: 'A person replays messages that were delivered, and users get them twice.',
     remedy: 'Pass only messages with a final refusal to Failed Actions, and no message that is repeated.',
@@ -89,10 +85,7 @@ export const failedActionChecks: readonly Check<Lane>[] = checksOf(failedActions
     },
   },
   {
-    id: 'failed-actions.unknown',
-    section: '§2.4, §6.4',
-    row: 10,
-    level: 'should',
+    ...should('failed-actions.unknown', '§2.4, §6.4', 10),
     title: 'A message that was never sent, but is under failed in an answer, is not in Failed Actions.',
     consequence: 'A person looks for a message that does not exist, or dismisses one of another operator.',
     remedy: 'Go through the messages that were sent, not through the answer, and ignore unknown ids.',

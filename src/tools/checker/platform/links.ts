@@ -2,7 +2,7 @@
 
 import { clock } from '../../../base/runtime/clock.ts'
 import { deviceLink, deviceUnlink } from '../../../contract/endpoints.ts'
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, decision, must, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { LinkChannel } from '../facts.ts'
 import { pause } from '../http-client.ts'
@@ -147,10 +147,7 @@ const list = ['list of devices'] as const
 
 const publishedChecks = checksOf(published, [
   {
-    id: 'link.accepted',
-    section: '§4.2, §4.3',
-    row: 18,
-    level: 'decision',
+    ...decision('link.accepted', '§4.2, §4.3', 18),
     title: 'Links and unlinks are accepted on each channel.',
     consequence: 'The platform misses devices, and sends to devices that belong to somebody else now.',
     remedy:
@@ -160,10 +157,7 @@ const publishedChecks = checksOf(published, [
     },
   },
   {
-    id: 'link.listed',
-    section: '§4.2, §4.3',
-    row: 18,
-    level: 'decision',
+    ...decision('link.listed', '§4.2, §4.3', 18),
     needs: list,
     title: 'A linked device is a device of the user.',
     consequence: 'The user gets no push on this device.',
@@ -171,10 +165,7 @@ const publishedChecks = checksOf(published, [
     judge: (all) => expectDevice(all, 'kept', 'listed', 'the linked device is not listed'),
   },
   {
-    id: 'link.order',
-    section: '§4.3',
-    row: 20,
-    level: 'decision',
+    ...decision('link.order', '§4.3', 20),
     needs: list,
     title: 'An unlink that follows a link removes the device.',
     consequence: 'A person who has logged out gets the pushes of the account, with its data.',
@@ -182,10 +173,7 @@ const publishedChecks = checksOf(published, [
     judge: (all) => expectDevice(all, 'removed', 'absent', 'the device is listed, although it was unlinked'),
   },
   {
-    id: 'link.late',
-    section: '§4.3',
-    row: 20,
-    level: 'decision',
+    ...decision('link.late', '§4.3', 20),
     needs: list,
     title: 'A link that arrives after a later unlink changes nothing.',
     consequence: 'After a retry or a restart of the operator, devices come back that were unlinked.',
@@ -193,10 +181,7 @@ const publishedChecks = checksOf(published, [
     judge: (all) => expectDevice(all, 'late', 'absent', 'a link with an earlier timestamp than its unlink was applied'),
   },
   {
-    id: 'link.moved',
-    section: '§4.3',
-    row: 20,
-    level: 'decision',
+    ...decision('link.moved', '§4.3', 20),
     needs: list,
     title:
       'A device that another user links is a device of that user alone, also after a later unlink of the former user.',
@@ -212,9 +197,7 @@ const publishedChecks = checksOf(published, [
     },
   },
   {
-    id: 'link.header',
-    section: '§4.3',
-    level: 'must',
+    ...must('link.header', '§4.3'),
     needs: [...list, 'queue of device links'],
     title: 'On a message-queue broker the type of an event is the property of the message, and headers are ignored.',
     consequence: 'An operator whose library sends headers of its own links and unlinks the wrong devices.',
@@ -229,10 +212,7 @@ const publishedChecks = checksOf(published, [
       ),
   },
   {
-    id: 'link.next',
-    section: '§4.3',
-    row: 22,
-    level: 'decision',
+    ...decision('link.next', '§4.3', 22),
     needs: list,
     title: 'After an event that cannot be read, the next ones are applied.',
     consequence: 'One wrong message stops the links of all users.',
@@ -240,10 +220,7 @@ const publishedChecks = checksOf(published, [
     judge: (all) => expectDevice(all, 'next', 'listed', 'the link after the unreadable event is missing'),
   },
   {
-    id: 'link.repeated',
-    section: '§4.2, §4.3',
-    row: 20,
-    level: 'decision',
+    ...decision('link.repeated', '§4.2, §4.3', 20),
     title: 'An event that arrives twice is accepted twice.',
     consequence: 'The operator repeats the event for ever, and the events of this user wait behind it.',
     remedy: 'Answer a known event as the first time.',
@@ -287,10 +264,7 @@ function answersWith(statuses: readonly number[], exchange: Exchange): void {
 
 const refusalChecks = checksOf(refusals, [
   {
-    id: 'link.unreadable',
-    section: '§4.2',
-    row: 19,
-    level: 'decision',
+    ...decision('link.unreadable', '§4.2', 19),
     title: 'A link or an unlink that cannot be read is answered with status 400, 413 or 422.',
     consequence: 'With another status the operator repeats the event for ever.',
     remedy: 'Answer 400 with an error that names the fault.',
@@ -299,10 +273,7 @@ const refusalChecks = checksOf(refusals, [
     },
   },
   {
-    id: 'link.key',
-    section: '§5',
-    row: 15,
-    level: 'decision',
+    ...decision('link.key', '§5', 15),
     title: 'A link or an unlink with a wrong API key, or without one, is answered with status 401 or 403.',
     consequence: 'Anybody can link their own device to any user and read the pushes, or stop the pushes of a user.',
     remedy: 'Compare the API key before you read the body, on each of these endpoints.',

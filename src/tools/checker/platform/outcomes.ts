@@ -1,6 +1,6 @@
 // §2.4, §7.2: the reaction of a platform to the outcomes in the answer to a batch.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
 import type { Message } from '../messages.ts'
 import { ExactNumber } from '../read-answer.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
@@ -54,10 +54,8 @@ function expectRepeated(trace: Trace, outcome: Given, records: readonly Message[
 
 const categoryChecks = checksOf(categories, [
   {
-    id: 'failed.skipped',
+    ...must('failed.skipped', '§7.2'),
     ofRun: true,
-    section: '§7.2',
-    level: 'must',
     title: 'A failed message of a batch is not sent again.',
     consequence:
       'The platform repeats messages that can never be delivered, and the operator refuses them without end.',
@@ -65,18 +63,14 @@ const categoryChecks = checksOf(categories, [
     judge: ({ trace, failed }) => expectOnce(trace, 'failed', failed),
   },
   {
-    id: 'fatal.repeated',
-    section: '§7.2',
-    level: 'must',
+    ...must('fatal.repeated', '§7.2'),
     title: 'A fatal message of a batch is sent again, until it has another outcome.',
     consequence: 'Messages are lost in every short disturbance of the operator.',
     remedy: 'Keep each message of fatal in the queue, and send it again after a pause.',
     judge: ({ trace, fatal }) => expectRepeated(trace, 'fatal', fatal, 'fatal'),
   },
   {
-    id: 'absent.repeated',
-    section: '§7.2',
-    level: 'must',
+    ...must('absent.repeated', '§7.2'),
     title: 'A message that is absent from the answer to a batch is sent again.',
     consequence: 'Messages that the operator did not process are lost.',
     remedy:
@@ -84,10 +78,8 @@ const categoryChecks = checksOf(categories, [
     judge: ({ trace, absent }) => expectRepeated(trace, 'absent', absent, 'absent from the answer'),
   },
   {
-    id: 'partial.once',
+    ...must('partial.once', '§7.2'),
     ofRun: true,
-    section: '§7.2',
-    level: 'must',
     title: 'A successful message is not sent again because others of its batch were failed, fatal or absent.',
     consequence: 'With each fatal message, hundreds of users get a message again.',
     remedy: 'Decide for each message by its id. Only a status other than 200 repeats the whole batch.',
@@ -126,21 +118,16 @@ const answers: Scenario<{ readonly trace: Trace; readonly first: Message; readon
 
 const answerChecks = checksOf(answers, [
   {
-    id: 'answer.optional',
+    ...must('answer.optional', '§2.4'),
     ofRun: true,
-    section: '§2.4',
-    level: 'must',
     title: 'An answer to a batch may lack categories: one of the three is enough.',
     consequence: 'The platform repeats messages that were delivered, and users get them again.',
     remedy: 'Read a missing category as an empty one.',
     judge: ({ trace, first }) => expectOnce(trace, 'successful', [first]),
   },
   {
-    id: 'answer.unknown',
+    ...should('answer.unknown', '§2.4', 10),
     ofRun: true,
-    section: '§2.4',
-    row: 10,
-    level: 'should',
     title: 'Unknown ids and unknown members of an answer change nothing.',
     consequence: 'A new member or a stray id in an answer makes the platform repeat messages that were delivered.',
     remedy: 'Ignore members and ids that you do not know.',
@@ -151,10 +138,8 @@ const answerChecks = checksOf(answers, [
 /** In the scenario of lost answers, each mode has a repetition. */
 const repeatChecks = checksOf(lostAnswers, [
   {
-    id: 'repeat.same',
+    ...should('repeat.same', '§2.1, §7.2'),
     ofRun: true,
-    section: '§2.1, §7.2',
-    level: 'should',
     title: 'A repeated message has the same record as before.',
     consequence: 'The operator takes it for another message, and delivers it twice.',
     remedy:

@@ -1,7 +1,7 @@
 // §2.5, §7.3: the requests of a platform for lists, and its use of the answers.
 
 import { clock } from '../../../base/runtime/clock.ts'
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, decision, must, type Scenario, should } from '../check.ts'
 import { expect, NotJudged } from '../verdict.ts'
 import type { Lane } from './lane.ts'
 import { status } from './replies.ts'
@@ -41,9 +41,7 @@ function arrived({ requests }: ListTrial): readonly PlatformRequest[] {
 
 export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
   {
-    id: 'list.request',
-    section: '§2.5, §4.1',
-    level: 'must',
+    ...must('list.request', '§2.5, §4.1'),
     title: 'A list is requested with POST /reconciliation and the body {"field": "blocked"}.',
     consequence: 'The operator cannot tell which list is wanted, and refuses the request.',
     remedy: 'Send POST {base_url}/reconciliation with the name of one field of §2.5.',
@@ -56,10 +54,7 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     },
   },
   {
-    id: 'list.key',
-    section: '§5.3',
-    row: 15,
-    level: 'decision',
+    ...decision('list.key', '§5.3', 15),
     title: 'A request for a list has the API key of the operator in the header X-Api-Key.',
     consequence: 'An operator that protects its lists refuses the request.',
     remedy: 'Send the same key as with messages.',
@@ -69,9 +64,7 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     },
   },
   {
-    id: 'list.streamed',
-    section: '§2.5, §8.3',
-    level: 'must',
+    ...must('list.streamed', '§2.5, §8.3'),
     title: 'A list that arrives in two pieces, seconds apart, is used.',
     consequence: 'Large lists are never compared, because operators stream them.',
     remedy:
@@ -82,9 +75,7 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     },
   },
   {
-    id: 'list.error',
-    section: '§7.3',
-    level: 'must',
+    ...must('list.error', '§7.3'),
     title: 'A list with an error in its body is not used, although its status is 200.',
     consequence:
       'An incomplete list counts as complete: the platform takes blocked users for active, and goes on messaging.',
@@ -95,9 +86,7 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     },
   },
   {
-    id: 'list.cut',
-    section: '§2.5, §8.3',
-    level: 'should',
+    ...should('list.cut', '§2.5, §8.3'),
     title: 'A list whose connection ends in the middle is not used.',
     consequence:
       'An incomplete list counts as complete: the platform takes blocked users for active, and goes on messaging.',

@@ -1,7 +1,7 @@
 // §7.1, §7.2: a restart of the platform.
 
 import { clock } from '../../../base/runtime/clock.ts'
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
 import { expect, NotJudged } from '../verdict.ts'
 import type { Lane, Trace } from './lane.ts'
 import { status, successful } from './replies.ts'
@@ -51,9 +51,7 @@ const restart: Scenario<Restarted, Lane> = {
 
 export const restartChecks: readonly Check<Lane>[] = checksOf(restart, [
   {
-    id: 'restart.kept',
-    section: '§7.1, §7.2',
-    level: 'must',
+    ...must('restart.kept', '§7.1, §7.2'),
     title: 'Messages that wait for a repetition are sent after a restart of the platform.',
     consequence: 'Every deployment of the platform loses the messages that an operator could not take at that time.',
     remedy: 'Store each message on disk before you confirm it, and delete it only after its final outcome.',
@@ -64,10 +62,8 @@ export const restartChecks: readonly Check<Lane>[] = checksOf(restart, [
       ),
   },
   {
-    id: 'restart.once',
+    ...should('restart.once', '§7.1, §7.2'),
     ofRun: true,
-    section: '§7.1, §7.2',
-    level: 'should',
     title: 'Messages that were successful before a restart of the platform are not sent again.',
     consequence:
       'Every deployment of the platform sends messages twice, and users see them twice where the operator does not recognise them.',

@@ -1,6 +1,6 @@
 // §7.1: the reaction of a platform to the status of a single message.
 
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, must, type Scenario } from '../check.ts'
 import type { Message } from '../messages.ts'
 import { expectOnce } from './arrivals.ts'
 import { expectRetried } from './expect-retried.ts'
@@ -48,29 +48,23 @@ const recordsOf = ({ byStatus }: Singles, codes: readonly number[]): readonly Me
 
 export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuses, [
   {
-    id: 'single.2xx',
+    ...must('single.2xx', '§4.1, §7.1'),
     ofRun: true,
-    section: '§4.1, §7.1',
-    level: 'must',
     title: 'A single message that is answered with a status from 200 to 299 is not sent again.',
     consequence: 'The user gets the message again and again.',
     remedy: 'Count every status from 200 to 299 as delivered, also without a body.',
     judge: (seen) => expectOnce(seen.trace, 'successful', recordsOf(seen, good)),
   },
   {
-    id: 'single.4xx',
+    ...must('single.4xx', '§7.1'),
     ofRun: true,
-    section: '§7.1',
-    level: 'must',
     title: 'A single message that is answered with a status from 400 to 499 is not sent again.',
     consequence: 'The platform repeats messages that can never be delivered, and later messages wait behind them.',
     remedy: 'Skip the message, and pass it to Failed Actions.',
     judge: (seen) => expectOnce(seen.trace, 'failed', recordsOf(seen, refused)),
   },
   {
-    id: 'single.repeated',
-    section: '§7.1',
-    level: 'must',
+    ...must('single.repeated', '§7.1'),
     title:
       'A single message is sent again after 500 and any other status that is neither 2xx nor 4xx, until it succeeds.',
     consequence: 'Messages are lost in every short disturbance of the operator.',

@@ -4,7 +4,7 @@ import { clock } from '../../../base/runtime/clock.ts'
 import { identifierOf, messageStatusPath } from '../../../contract/endpoints.ts'
 import { mostStatusBytes } from '../../../contract/status-record.ts'
 import { signWebhook, webhookKey, webhookToleranceMs } from '../../../contract/webhook-signature.ts'
-import { type Check, checksOf, type Scenario } from '../check.ts'
+import { type Check, checksOf, decision, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import { answerOf, expect, NotJudged, shownAnswer } from '../verdict.ts'
@@ -104,28 +104,23 @@ const refuses = (exchange: Exchange): void => {
   expect(answer.status >= 400 && answer.status <= 499, `${exchange.label}: ${shownAnswer(answer)}`)
 }
 
-const asked = { section: '§6.2', row: 24, level: 'decision' } as const
-
 export const statusChecks: readonly Check<Lane>[] = checksOf(reported, [
   {
-    ...asked,
-    id: 'status.accepted',
+    ...decision('status.accepted', '§6.2', 24),
     title: 'A signed status of a message is answered with a status from 200 to 299.',
     consequence: 'The operator repeats the status for ever, and the platform does not see its conversions.',
     remedy: 'Check the Standard Webhooks signature over the bytes as they arrived, store the status, and answer 200.',
     judge: ({ one }) => accepts(one),
   },
   {
-    ...asked,
-    id: 'status.several',
+    ...decision('status.several', '§6.2', 24),
     title: 'An array of statuses is accepted.',
     consequence: 'After an outage, the operator needs a request for each status.',
     remedy: 'Accept one record, or an array of at most 1,000 records.',
     judge: ({ several }) => accepts(several),
   },
   {
-    ...asked,
-    id: 'status.repeated',
+    ...decision('status.repeated', '§6.2', 24),
     title: 'A call that arrives twice is accepted twice.',
     consequence: 'The operator repeats the call for ever if its first answer was lost.',
     remedy: 'Answer a call with a known Webhook-Id as the first time, and count its statuses once.',
@@ -137,25 +132,21 @@ export const statusChecks: readonly Check<Lane>[] = checksOf(reported, [
     },
   },
   {
-    ...asked,
-    row: 23,
-    id: 'status.backwards',
+    ...decision('status.backwards', '§6.2', 23),
     title: 'An earlier status that arrives after a later one is accepted.',
     consequence: 'The operator repeats it for ever: networks deliver calls in any order.',
     remedy: 'Store the status with its time, and keep the highest status as the summary.',
     judge: ({ backwards }) => accepts(backwards),
   },
   {
-    ...asked,
-    id: 'status.unknown',
+    ...decision('status.unknown', '§6.2', 24),
     title: 'A status of an unknown identifier is accepted.',
     consequence: 'A status that overtakes the answer to its message is lost, or is repeated for ever.',
     remedy: 'Store the status until the answer with its identifier arrives, and show it to a person if none does.',
     judge: ({ unknown }) => accepts(unknown),
   },
   {
-    ...asked,
-    id: 'status.signature',
+    ...decision('status.signature', '§6.2', 24),
     title: 'A call without a signature, with a part of it, of another version or by another secret is refused.',
     consequence: 'Anybody can report clicks and failures of any message.',
     remedy: 'Answer 401 unless a signature of the call fits one of the live secrets.',
@@ -164,16 +155,14 @@ export const statusChecks: readonly Check<Lane>[] = checksOf(reported, [
     },
   },
   {
-    ...asked,
-    id: 'status.old',
+    ...decision('status.old', '§6.2', 24),
     title: 'A call that was signed more than five minutes ago is refused.',
     consequence: 'A recorded call can be sent again at any time.',
     remedy: 'Compare Webhook-Timestamp with the clock, and answer 401 if they differ by more than five minutes.',
     judge: ({ old }) => refuses(old),
   },
   {
-    ...asked,
-    id: 'status.unreadable',
+    ...decision('status.unreadable', '§6.2', 24),
     title: 'A status that does not exist is refused, or is accepted for a person to look at.',
     consequence: 'With a status from 500, the operator repeats the call for ever.',
     remedy: 'Answer 400 with an error that names the status, or store the record for a person.',
@@ -183,8 +172,7 @@ export const statusChecks: readonly Check<Lane>[] = checksOf(reported, [
     },
   },
   {
-    ...asked,
-    id: 'status.too-large',
+    ...decision('status.too-large', '§6.2', 24),
     title: 'A call of more than 4 MiB is refused.',
     consequence: 'One caller can fill the memory of the platform.',
     remedy: 'Limit the size of the body, and answer 413.',

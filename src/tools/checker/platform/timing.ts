@@ -1,6 +1,6 @@
 // §7.1, §7.2: the pauses before repetitions, and redirects.
 
-import { type Check, checksOf } from '../check.ts'
+import { type Check, checksOf, decision, should } from '../check.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
 import { type Lane, redirected } from './lane.ts'
 import { isFirst, oneRecord } from './one-record.ts'
@@ -34,10 +34,7 @@ const trouble = oneRecord((target) => {
 
 const troubleChecks = checksOf(trouble, [
   {
-    id: 'pause.errors',
-    section: '§7.1, §7.2',
-    row: 30,
-    level: 'should',
+    ...should('pause.errors', '§7.1, §7.2', 30),
     title: 'A platform pauses between its attempts while the operator answers only with errors.',
     consequence: 'An operator in trouble gets thousands of requests, and does not recover.',
     remedy: 'Wait before each repetition, longer each time and partly at random: from about 1 s to 5 min.',
@@ -52,10 +49,7 @@ const troubleChecks = checksOf(trouble, [
     },
   },
   {
-    id: 'pause.grows',
-    section: '§7.1, §7.2',
-    row: 30,
-    level: 'should',
+    ...should('pause.grows', '§7.1, §7.2', 30),
     title: 'The pauses grow while the operator goes on answering with errors.',
     consequence: 'While an operator is away for hours, each platform sends it as many requests as in the first second.',
     remedy: 'Double the pause after each attempt, up to a maximum such as 5 min, and choose a part of it at random.',
@@ -80,10 +74,7 @@ const waiting = oneRecord(
 
 const waitingChecks = checksOf(waiting, [
   {
-    id: 'pause.retry-after',
-    section: '§1.6, §8.1',
-    row: 13,
-    level: 'decision',
+    ...decision('pause.retry-after', '§1.6, §8.1', 13),
     title: 'A message that is answered 503 with Retry-After in seconds is not sent again before that time.',
     consequence:
       'The operator asked for a pause, because of its rate limit or a restart, and gets requests that it must refuse.',
@@ -111,10 +102,7 @@ const redirect = oneRecord((target) => (open) => {
 
 const redirectChecks = checksOf(redirect, [
   {
-    id: 'redirect.not-followed',
-    section: '§7.1, §7.2',
-    row: 8,
-    level: 'should',
+    ...should('redirect.not-followed', '§7.1, §7.2', 8),
     title: 'A redirect is not followed: the message is sent again to the configured address.',
     consequence: 'The API key and the data of users go to an address that nobody agreed on.',
     remedy: 'Switch off redirects in the HTTP client, and treat a status from 300 to 399 as any other error.',
