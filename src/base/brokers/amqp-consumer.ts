@@ -1,7 +1,7 @@
 // Consumes messages from a queue of a message-queue broker (AMQP 0-9-1).
 
 import type { AsyncMessage, Channel } from 'rabbitmq-client'
-import type { Check } from '../runtime/check.ts'
+import { type Check, fails, passes } from '../runtime/check.ts'
 import { atMost, within } from '../runtime/within.ts'
 import { type AmqpAddress, type AmqpConnection, connectAmqp, deliverBytes } from './amqp-connection.ts'
 import { type BrokerConsumer, mostTypeBytes, type Received, readTraceparent, type Take, truncate } from './consumer.ts'
@@ -219,13 +219,12 @@ async function checkQueue(options: AmqpConsumerOptions): Promise<readonly Check[
     const channel = await acquire()
     const { messageCount, consumerCount } = await channel.queueDeclare({ queue, passive: true })
     const description = `the queue ${queue} has ${messageCount} waiting messages and ${consumerCount} consumers`
-    return [{ ok: true, description }]
+    return [passes(description)]
   } catch (error) {
     const missing = (error as { code?: string }).code === 'NOT_FOUND'
-    if (missing && declare)
-      return [{ ok: true, description: `the queue ${queue} is declared when the platform starts` }]
+    if (missing && declare) return [passes(`the queue ${queue} is declared when the platform starts`)]
     const remedy = missing ? 'declare it, or set declare: true' : 'check the address, the user and the password'
-    return [{ ok: false, description: messageOf(error), remedy }]
+    return [fails(messageOf(error), remedy)]
   } finally {
     connection.unsafeDestroy()
   }

@@ -2,7 +2,7 @@
 
 import type { Admin, Consumer, Message, MessagesStream } from '@platformatic/kafka'
 import { deviceMessageTypeName } from '../../contract/endpoints.ts'
-import type { Check } from '../runtime/check.ts'
+import { type Check, fails, passes } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { atMost, within } from '../runtime/within.ts'
 import { type BrokerConsumer, mostTypeBytes, type Received, readTraceparent, type Take } from './consumer.ts'
@@ -211,11 +211,11 @@ async function checkTopic(options: KafkaConsumerOptions): Promise<readonly Check
   const { topic, declare = true } = options
   try {
     const topics = await withAdmin(options, (admin) => admin.listTopics())
-    if (topics.includes(topic)) return [{ ok: true, description: `the topic ${topic} exists` }]
-    if (declare) return [{ ok: true, description: `the topic ${topic} is created when the platform starts` }]
-    return [{ ok: false, description: `no topic ${topic}`, remedy: 'create it, or set declare: true' }]
+    if (topics.includes(topic)) return [passes(`the topic ${topic} exists`)]
+    if (declare) return [passes(`the topic ${topic} is created when the platform starts`)]
+    return [fails(`no topic ${topic}`, 'create it, or set declare: true')]
   } catch (error) {
-    return [{ ok: false, description: messageOf(error), remedy: 'check the address, the user and the password' }]
+    return [fails(messageOf(error), 'check the address, the user and the password')]
   }
 }
 

@@ -8,3 +8,9 @@ export interface Check {
   /** How to fix the problem. Present if `ok` is false, and with a warning. */
   readonly remedy?: string
 }
+
+export const passes = (description: string): Check => ({ ok: true, description })
+
+export const warns = (description: string, remedy: string): Check => ({ ok: true, warning: true, description, remedy })
+
+export const fails = (description: string, remedy: string): Check => ({ ok: false, description, remedy })

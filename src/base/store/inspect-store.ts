@@ -5,6 +5,7 @@ import { constants } from 'node:fs'
 import { access, open, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type pg from 'pg'
+import { type Check, fails, passes, warns } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
@@ -15,54 +16,31 @@ import { createClient } from './postgres-client.ts'
 import { explainConnectError } from './postgres-errors.ts'
 import { demandSession } from './postgres-preconditions.ts'
 
-/** One result of the inspection. */
-export interface StoreFinding {
-  readonly ok: boolean
-  readonly warning?: true
-  readonly description: string
-  readonly remedy?: string
-}
-
 /** @example await inspectStore('sqlite:operator.db') // [{ ok: true, description: '…/operator.db exists and is writable' }] */
-export async function inspectStore(url: string): Promise<readonly StoreFinding[]> {
+export async function inspectStore(url: string): Promise<readonly Check[]> {
   if (!url.startsWith('sqlite:')) return inspectPostgres(url)
   const path = url.slice('sqlite:'.length)
-  return path === ':memory:'
-    ? [{ ok: true, description: 'in memory: lost when the process ends' }]
-    : inspectFile(resolve(path))
+  return path === ':memory:' ? [passes('in memory: lost when the process ends')] : inspectFile(resolve(path))
 }
 
 const leastFreeBytes = 64 * 1024 * 1024
 
-async function inspectFile(path: string): Promise<readonly StoreFinding[]> {
+async function inspectFile(path: string): Promise<readonly Check[]> {
   const folder = await nearestFolder(dirname(path))
   try {
     await access(folder, constants.W_OK | constants.X_OK)
   } catch {
-    return [
-      {
-        ok: false,
-        description: `${folder} is not writable by this user`,
-        remedy: 'make the user who runs Bellwire its owner',
-      },
-    ]
+    return [fails(`${folder} is not writable by this user`, 'make the user who runs Bellwire its owner')]
   }
   const free = await freeBytesOf(folder)
-  const space: readonly StoreFinding[] =
+  const space: readonly Check[] =
     free >= leastFreeBytes
       ? []
-      : [
-          {
-            ok: false,
-            description: `the disk of ${folder} has only ${Math.floor(free / 1024 / 1024)} MiB free`,
-            remedy: 'free disk space',
-          },
-        ]
+      : [fails(`the disk of ${folder} has only ${Math.floor(free / 1024 / 1024)} MiB free`, 'free disk space')]
   const disk = [...space, ...judgeFileSystem(folder, (await statfs(folder)).type)]
   const found = await stat(path).catch(() => undefined)
-  if (found === undefined)
-    return [{ ok: true, description: `${path} does not exist yet: the first start creates it` }, ...disk]
-  if (found.isDirectory()) return [{ ok: false, description: `${path} is a folder`, remedy: 'name a file in it' }]
+  if (found === undefined) return [passes(`${path} does not exist yet: the first start creates it`), ...disk]
+  if (found.isDirectory()) return [fails(`${path} is a folder`, 'name a file in it')]
   return [await inspectHeader(path), ...disk, ...(await checkPermissions(path))]
 }
 
@@ -76,45 +54,40 @@ const networkFileSystems = new Map([
 ])
 
 /** @param type as of statfs() */
-export function judgeFileSystem(folder: string, type: number): readonly StoreFinding[] {
+export function judgeFileSystem(folder: string, type: number): readonly Check[] {
   const name = networkFileSystems.get(type)
   if (name === undefined) return []
   return [
-    {
-      ok: false,
-      description: `${folder} is on a network file system (${name}), whose locks and flushes SQLite cannot rely on`,
-      remedy: 'move the file to a local disk, or use PostgreSQL',
-    },
+    fails(
+      `${folder} is on a network file system (${name}), whose locks and flushes SQLite cannot rely on`,
+      'move the file to a local disk, or use PostgreSQL',
+    ),
   ]
 }
 
 /** The file, and the -wal and -shm files of SQLite, contain messages, device tokens and browser keys. */
-async function checkPermissions(path: string): Promise<readonly StoreFinding[]> {
+async function checkPermissions(path: string): Promise<readonly Check[]> {
   const open: string[] = []
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (await readableByAll(file)) open.push(file)
   if (open.length === 0) return []
   const description = `every user of this machine may read ${open.join(', ')}`
-  return [{ ok: true, warning: true, description, remedy: `chmod 600 ${open.join(' ')}` }]
+  return [warns(description, `chmod 600 ${open.join(' ')}`)]
 }
 
-async function inspectHeader(path: string): Promise<StoreFinding> {
+async function inspectHeader(path: string): Promise<Check> {
   try {
     await access(path, constants.R_OK | constants.W_OK)
     const file = await open(path, 'r')
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
       if (bytesRead > 0 && buffer.toString('latin1') !== 'SQLite format 3\0')
-        return { ok: false, description: `${path} is not a SQLite database`, remedy: 'name another file in store' }
+        return fails(`${path} is not a SQLite database`, 'name another file in store')
     } finally {
       await file.close()
     }
-    return { ok: true, description: `${path} exists and is writable (${megabytes(await bytesOf(path))})` }
+    return passes(`${path} exists and is writable (${megabytes(await bytesOf(path))})`)
   } catch (error) {
-    return {
-      ok: false,
-      description: `${path}: ${messageOf(error)}`,
-      remedy: 'make the user who runs Bellwire its owner',
-    }
+    return fails(`${path}: ${messageOf(error)}`, 'make the user who runs Bellwire its owner')
   }
 }
 
@@ -137,7 +110,7 @@ const timeoutMs = 5_000
 /** Leases and retries use both clocks. */
 const mostSkewMs = 60_000
 
-async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
+async function inspectPostgres(url: string): Promise<readonly Check[]> {
   let client: pg.Client
   let config: PostgresConfig
   try {
@@ -149,7 +122,7 @@ async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
       query_timeout: timeoutMs,
     })
   } catch (error) {
-    return [{ ok: false, description: messageOf(error), remedy: 'write store: postgres://USER:PASSWORD@HOST/DATABASE' }]
+    return [fails(messageOf(error), 'write store: postgres://USER:PASSWORD@HOST/DATABASE')]
   }
   client.on('error', () => {})
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database ?? ''}`
@@ -161,13 +134,7 @@ async function inspectPostgres(url: string): Promise<readonly StoreFinding[]> {
   } catch (error) {
     const { code = '' } = error as { code?: string }
     const { reason, remedy } = explainConnectError(error)
-    return [
-      {
-        ok: false,
-        description: `${where}: ${reason}`,
-        remedy: remedies[code] ?? remedy,
-      },
-    ]
+    return [fails(`${where}: ${reason}`, remedies[code] ?? remedy)]
   } finally {
     await client.end().catch(() => {})
   }
@@ -212,63 +179,53 @@ const remedies: Readonly<Record<string, string>> = {
 }
 
 /** @example judgeServer('PostgreSQL at db:5432/x', undefined, state) // [{ ok: true, description: '…' }] */
-export function judgeServer(where: string, schema: string | undefined, state: ServerState): readonly StoreFinding[] {
-  if (state.number < 150_000)
-    return [{ ok: false, description: `${where} is version ${state.name}`, remedy: 'Bellwire needs 15 or later' }]
-  if (state.standby)
-    return [{ ok: false, description: `${where} is a read-only standby`, remedy: 'name the primary server in store' }]
+export function judgeServer(where: string, schema: string | undefined, state: ServerState): readonly Check[] {
+  if (state.number < 150_000) return [fails(`${where} is version ${state.name}`, 'Bellwire needs 15 or later')]
+  if (state.standby) return [fails(`${where} is a read-only standby`, 'name the primary server in store')]
   if (state.read_only)
     return [
-      {
-        ok: false,
-        description: `${where} is read-only: default_transaction_read_only is on`,
-        remedy: 'alter database … set default_transaction_read_only = off, or name the primary server in store',
-      },
+      fails(
+        `${where} is read-only: default_transaction_read_only is on`,
+        'alter database … set default_transaction_read_only = off, or name the primary server in store',
+      ),
     ]
   const schemaName = schema ?? 'the schema of this user'
   if (!(state.may_use ?? state.may_create))
     return [
-      {
-        ok: false,
-        description: `${where}: this user may not create tables in ${schemaName}`,
-        remedy:
-          state.may_use === null
-            ? `create the schema for this user, or grant create on the database`
-            : `grant create on schema ${schema ?? '…'} to this user`,
-      },
+      fails(
+        `${where}: this user may not create tables in ${schemaName}`,
+        state.may_use === null
+          ? `create the schema for this user, or grant create on the database`
+          : `grant create on schema ${schema ?? '…'} to this user`,
+      ),
     ]
   const skew = clock.now() - state.now
-  const clockFindings: readonly StoreFinding[] =
+  const clockFindings: readonly Check[] =
     Math.abs(skew) <= mostSkewMs
       ? []
       : [
-          {
-            ok: false,
-            description: `this machine's clock is ${Math.round(Math.abs(skew) / 1000)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${where}`,
-            remedy: 'synchronize both clocks with NTP',
-          },
+          fails(
+            `this machine's clock is ${Math.round(Math.abs(skew) / 1000)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${where}`,
+            'synchronize both clocks with NTP',
+          ),
         ]
   const size = `the tables of ${schemaName} take ${megabytes(state.bytes)}`
   return [
-    { ok: true, description: `${where} answers (${state.name}), and this user may create tables; ${size}` },
+    passes(`${where} answers (${state.name}), and this user may create tables; ${size}`),
     ...(state.unsafe
       ? [
-          {
-            ok: true,
-            warning: true as const,
-            description: `${where} runs with fsync = off: a power cut loses acknowledged messages and may destroy the database`,
-            remedy: 'set fsync = on',
-          },
+          warns(
+            `${where} runs with fsync = off: a power cut loses acknowledged messages and may destroy the database`,
+            'set fsync = on',
+          ),
         ]
       : []),
     ...(state.free < connectionsOfProcess
       ? [
-          {
-            ok: true,
-            warning: true as const,
-            description: `${where} has ${phraseCount(Math.max(0, state.free), 'free connection')}; each process uses up to ${connectionsOfProcess}`,
-            remedy: remedies['53300'] as string,
-          },
+          warns(
+            `${where} has ${phraseCount(Math.max(0, state.free), 'free connection')}; each process uses up to ${connectionsOfProcess}`,
+            remedies['53300'] as string,
+          ),
         ]
       : []),
     ...clockFindings,

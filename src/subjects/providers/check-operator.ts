@@ -1,7 +1,7 @@
 // The check of an operator for `bellwire doctor`: sends an empty batch instead of a message.
 
 import type { Caller } from '../../base/http-client/caller.ts'
-import type { Check } from '../../base/runtime/check.ts'
+import { type Check, fails, passes } from '../../base/runtime/check.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { objectIn } from '../../base/runtime/json.ts'
 import { describeStatus } from '../../contract/describe-status.ts'
@@ -29,11 +29,10 @@ export async function checkOperator(
   const answer = await operator.call({ path: endpoint, body: '[]', most: mostBytes, deadline: clock.now() + timeoutMs })
   if ('lost' in answer)
     return [
-      {
-        ok: false,
-        description: `${origin} does not answer: ${messageOf(answer.lost)}`,
-        remedy: 'check url, the network and the certificate, and that the operator is running',
-      },
+      fails(
+        `${origin} does not answer: ${messageOf(answer.lost)}`,
+        'check url, the network and the certificate, and that the operator is running',
+      ),
     ]
   const { status, body, headers } = answer
   const described = describeStatus(status, headers.location)
@@ -49,27 +48,19 @@ function judge(
   described: string,
   text: string,
 ): Check {
-  if (status === 200 && isEmptyAnswer(text)) return { ok: true, description: `${origin} answers and accepts the key` }
+  if (status === 200 && isEmptyAnswer(text)) return passes(`${origin} answers and accepts the key`)
   if (status === 401 || status === 403)
-    return {
-      ok: false,
-      description: `${origin} refuses the key (${status})`,
-      remedy: 'set api_key to the token that the operator issued for this address and brand',
-    }
+    return fails(
+      `${origin} refuses the key (${status})`,
+      'set api_key to the token that the operator issued for this address and brand',
+    )
   // An operator that accepts single messages need not have a batch endpoint.
   if (mode === 'single' && status >= 400 && status < 500)
-    return {
-      ok: true,
-      description: `${origin} answers (${status}); without a batch endpoint the key cannot be checked`,
-    }
+    return passes(`${origin} answers (${status}); without a batch endpoint the key cannot be checked`)
   const answered = `${origin} answers an empty batch with ${described}: ${shortened(text, 200)}`
   if (status === 404 || status === 405)
-    return { ok: false, description: answered, remedy: `check the path of url: the operator must serve POST ${path}` }
-  return {
-    ok: false,
-    description: answered,
-    remedy: 'report it to the operator: the answer to an empty batch must be 200 with empty arrays',
-  }
+    return fails(answered, `check the path of url: the operator must serve POST ${path}`)
+  return fails(answered, 'report it to the operator: the answer to an empty batch must be 200 with empty arrays')
 }
 
 function isEmptyAnswer(text: string): boolean {

@@ -1,4 +1,4 @@
-import type { Check } from '../../base/runtime/check.ts'
+import { type Check, fails, passes } from '../../base/runtime/check.ts'
 
 const mostMs = 60_000
 
@@ -12,10 +12,9 @@ export function clockCheck(peer: string, date: unknown, now: number): Check | un
   const peerTime = typeof date === 'string' ? Date.parse(date) : Number.NaN
   if (Number.isNaN(peerTime)) return undefined
   const ahead = now - peerTime
-  if (Math.abs(ahead) <= mostMs) return { ok: true, description: `this machine's clock agrees with ${peer}'s` }
-  return {
-    ok: false,
-    description: `this machine's clock is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ${peer}'s`,
-    remedy: 'synchronize the clock with NTP: signed tokens with a wrong time are refused',
-  }
+  if (Math.abs(ahead) <= mostMs) return passes(`this machine's clock agrees with ${peer}'s`)
+  return fails(
+    `this machine's clock is ${Math.round(Math.abs(ahead) / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} ${peer}'s`,
+    'synchronize the clock with NTP: signed tokens with a wrong time are refused',
+  )
 }

@@ -1,5 +1,6 @@
 import { appendFile, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { warns } from '../../base/runtime/check.ts'
 import type { Message, Provider } from './provider.ts'
 
 export interface Recording extends Provider {
@@ -28,12 +29,10 @@ export function recording({ file }: { readonly file?: string } = {}): Recording 
       return messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'recorded' }))
     },
     check: async () => [
-      {
-        ok: true,
-        warning: true,
-        description: `messages are ${file === undefined ? 'dropped' : `written to ${file}`} instead of being sent`,
-        remedy: 'configure a push service: docs/push.md lists them',
-      },
+      warns(
+        `messages are ${file === undefined ? 'dropped' : `written to ${file}`} instead of being sent`,
+        'configure a push service: docs/push.md lists them',
+      ),
     ],
   }
 }

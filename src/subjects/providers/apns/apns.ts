@@ -2,7 +2,7 @@
 
 import type { Exchanged } from '../../../base/http-client/exchange.ts'
 import { createHttp2Client } from '../../../base/http2/client.ts'
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails } from '../../../base/runtime/check.ts'
 import { clock } from '../../../base/runtime/clock.ts'
 import { apnsTokenForm } from '../../../contract/device-token.ts'
 import type { Failed, Fatal } from '../../../contract/outcome.ts'
@@ -139,11 +139,10 @@ export function apns(options: ApnsOptions): PushService {
     if ('lost' in exchanged) {
       const description = lostPush('apns', exchanged, context).error
       return [
-        {
-          ok: false,
-          description: `${target.environment}: ${description}`,
-          remedy: `check the network, and firewalls between this machine and ${target.origin}`,
-        },
+        fails(
+          `${target.environment}: ${description}`,
+          `check the network, and firewalls between this machine and ${target.origin}`,
+        ),
       ]
     }
     const { answer, remedy } = judgeApns(exchanged.status, exchanged.headers, exchanged.body.toString(), clock.now())

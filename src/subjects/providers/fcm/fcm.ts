@@ -2,7 +2,7 @@
 
 import type { Exchanged } from '../../../base/http-client/exchange.ts'
 import { createHttp2Client } from '../../../base/http2/client.ts'
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails, passes } from '../../../base/runtime/check.ts'
 import { clock } from '../../../base/runtime/clock.ts'
 import type { Fatal } from '../../../contract/outcome.ts'
 import { clockCheck } from '../clock-check.ts'
@@ -70,18 +70,11 @@ export function fcm(options: FcmOptions): PushService {
     const body = JSON.stringify({ validate_only: true, message: { token: 'bellwire-doctor' } })
     const context = { deadline: clock.now() + 10_000, signal: new AbortController().signal }
     const token = await accessToken(context)
-    if (typeof token !== 'string')
-      return [{ ok: false, description: token.error, remedy: 'fix the access token first: see its check' }]
+    if (typeof token !== 'string') return [fails(token.error, 'fix the access token first: see its check')]
     const exchanged = await post(body, token, context)
     if ('lost' in exchanged) {
       const description = lostPush('fcm', exchanged, context).error
-      return [
-        {
-          ok: false,
-          description,
-          remedy: `check base_url, the network, and firewalls between this machine and ${origin}`,
-        },
-      ]
+      return [fails(description, `check base_url, the network, and firewalls between this machine and ${origin}`)]
     }
     const clockReport = clockCheck('FCM', exchanged.headers.date, clock.now())
     const { answer, remedy } = judgeFcm(exchanged.status, exchanged.headers, exchanged.body.toString(), clock.now())
@@ -128,10 +121,10 @@ export function fcm(options: FcmOptions): PushService {
       const account = `${serviceAccount.client_email} of project ${serviceAccount.project_id}`
       if (refused) {
         const remedy = refused.reason === 'misconfigured' ? 'download a new key, or set the clock' : 'check the network'
-        return [{ ok: false, description: refused.error, remedy }, ...(clockReport ? [clockReport] : [])]
+        return [fails(refused.error, remedy), ...(clockReport ? [clockReport] : [])]
       }
       return [
-        { ok: true, description: `Google issues an access token for ${account}` },
+        passes(`Google issues an access token for ${account}`),
         ...(clockReport ? [clockReport] : []),
         ...(await checkSend()),
       ]

@@ -1,7 +1,7 @@
 // The checks of an HTTP provider for `bellwire doctor`. They send no message.
 
 import type { Caller } from '../../../base/http-client/caller.ts'
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails, passes } from '../../../base/runtime/check.ts'
 import { clock } from '../../../base/runtime/clock.ts'
 import { clockCheck } from '../clock-check.ts'
 import { messageOf } from '../lost.ts'
@@ -21,22 +21,19 @@ async function checkConnection(name: string, origin: string, caller: Caller): Pr
     const remedy = /CERT|SELF_SIGNED|VERIFY/.test(code)
       ? 'check the certificate, or set ca to the certificate file of the authority that signed it'
       : 'check url, the network and the certificate'
-    return [{ ok: false, description: `${name}: ${origin} does not answer: ${messageOf(answer.lost)}`, remedy }]
+    return [fails(`${name}: ${origin} does not answer: ${messageOf(answer.lost)}`, remedy)]
   }
   const clockReport = clockCheck(origin, answer.headers.date, clock.now())
-  return [
-    { ok: true, description: `${name}: ${origin} answers (${answer.status})` },
-    ...(clockReport ? [clockReport] : []),
-  ]
+  return [passes(`${name}: ${origin} answers (${answer.status})`), ...(clockReport ? [clockReport] : [])]
 }
 
 async function checkToken(name: string, { auth }: Caller): Promise<readonly Check[]> {
   if (auth.check === undefined) return []
   try {
     await auth.check()
-    return [{ ok: true, description: `${name}: the token endpoint accepts the credentials` }]
+    return [passes(`${name}: the token endpoint accepts the credentials`)]
   } catch (error) {
     const remedy = 'check token_url, client_id, client_secret, scope and credentials under auth'
-    return [{ ok: false, description: `${name}: ${(error as Error).message}`, remedy }]
+    return [fails(`${name}: ${(error as Error).message}`, remedy)]
   }
 }

@@ -1,7 +1,7 @@
 // The checks of Web Push for `bellwire doctor`.
 
 import { createCaller } from '../../../base/http-client/caller.ts'
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails, passes } from '../../../base/runtime/check.ts'
 import { clock } from '../../../base/runtime/clock.ts'
 import { type GuardedConnectOptions, guardedConnect } from './guarded-connect.ts'
 import { type EndpointRules, pushHosts } from './judge-endpoint.ts'
@@ -27,19 +27,17 @@ export function checkVapid(vapid: Vapid): readonly Check[] {
   const subject = judgeSubject(vapid.subject)
   return [
     keys === undefined
-      ? { ok: true, description: 'Web Push: the VAPID keys are a valid pair' }
-      : {
-          ok: false,
-          description: `Web Push: ${keys}`,
-          remedy: 'use the key pair with which the site subscribes, or generate a new one with: bellwire vapid',
-        },
+      ? passes('Web Push: the VAPID keys are a valid pair')
+      : fails(
+          `Web Push: ${keys}`,
+          'use the key pair with which the site subscribes, or generate a new one with: bellwire vapid',
+        ),
     subject === undefined
-      ? { ok: true, description: 'Web Push: every push service accepts the VAPID subject' }
-      : {
-          ok: false,
-          description: `Web Push: ${subject}`,
-          remedy: 'set subject to a real contact address, such as mailto:ops@example.com or https://www.example.com',
-        },
+      ? passes('Web Push: every push service accepts the VAPID subject')
+      : fails(
+          `Web Push: ${subject}`,
+          'set subject to a real contact address, such as mailto:ops@example.com or https://www.example.com',
+        ),
   ]
 }
 
@@ -73,14 +71,13 @@ async function checkOrigin(
   if ('lost' in answer) {
     const { code, message } = answer.lost
     return [
-      {
-        ok: false,
-        description: `Web Push: ${name} cannot be reached (${code ?? message})`,
-        remedy: `allow connections from this machine to ${name}, port 443; otherwise its browsers get no messages`,
-      },
+      fails(
+        `Web Push: ${name} cannot be reached (${code ?? message})`,
+        `allow connections from this machine to ${name}, port 443; otherwise its browsers get no messages`,
+      ),
     ]
   }
-  const reached = { ok: true, description: `Web Push: ${name} can be reached` }
+  const reached = passes(`Web Push: ${name} can be reached`)
   return [reached, ...checkClock(name, answer.headers.date, before, clock.now())]
 }
 
@@ -91,10 +88,9 @@ function checkClock(name: string, date: unknown, before: number, after: number):
   const skew = peerTime > after ? peerTime - after : Math.max(0, before - peerTime - 1_000)
   if (skew <= mostSkewMs) return []
   return [
-    {
-      ok: false,
-      description: `Web Push: this machine's clock is ${Math.round(skew / 60_000)} minutes ${peerTime > after ? 'behind' : 'ahead of'} that of ${name}`,
-      remedy: 'synchronize the clock with NTP: signatures have a time',
-    },
+    fails(
+      `Web Push: this machine's clock is ${Math.round(skew / 60_000)} minutes ${peerTime > after ? 'behind' : 'ahead of'} that of ${name}`,
+      'synchronize the clock with NTP: signatures have a time',
+    ),
   ]
 }

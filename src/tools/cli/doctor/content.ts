@@ -1,4 +1,4 @@
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails, passes, warns } from '../../../base/runtime/check.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
 import { addressOf } from './side.ts'
 
@@ -11,30 +11,20 @@ export async function checkContent({ host, port, content }: OperatorConfig): Pro
   const metrics = port === 0 ? '' : await readMetrics(addressOf(host, port))
   if (sumOf(metrics, 'content_unrecognised') > 0)
     return [
-      {
-        ok: false,
-        description: `${pointers}; of a brand, no message since the start had either: nobody sees its messages`,
-        remedy:
-          'correct operator.content.title and operator.content.body: the log names the brand (content.unrecognised)',
-      },
+      fails(
+        `${pointers}; of a brand, no message since the start had either: nobody sees its messages`,
+        'correct operator.content.title and operator.content.body: the log names the brand (content.unrecognised)',
+      ),
     ]
   const missing = sumOf(metrics, 'without_text_total')
   if (missing > 0)
     return [
-      {
-        ok: true,
-        warning: true,
-        description: `${pointers}; messages delivered with neither since the start: ${missing}`,
-        remedy:
-          'correct operator.content.title and operator.content.body, or set operator.content.required: true to refuse such messages',
-      },
+      warns(
+        `${pointers}; messages delivered with neither since the start: ${missing}`,
+        'correct operator.content.title and operator.content.body, or set operator.content.required: true to refuse such messages',
+      ),
     ]
-  return [
-    {
-      ok: true,
-      description: `${pointers}; a message with neither is ${required ? 'refused' : 'delivered, with a warning'}`,
-    },
-  ]
+  return [passes(`${pointers}; a message with neither is ${required ? 'refused' : 'delivered, with a warning'}`)]
 }
 
 /** The metrics of the operator; empty if no operator runs at this address. */

@@ -1,4 +1,4 @@
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails } from '../../../base/runtime/check.ts'
 
 /** A part of the configuration that can be checked. */
 export interface Part {
@@ -23,14 +23,7 @@ async function checkPart(part: Part, timeoutMs: number): Promise<readonly Findin
   const { setting } = part
   const timeout = Promise.withResolvers<readonly Check[]>()
   const timer = setTimeout(
-    () =>
-      timeout.resolve([
-        {
-          ok: false,
-          description: `no answer within ${timeoutMs / 1000} s`,
-          remedy: 'check the network, or raise --timeout',
-        },
-      ]),
+    () => timeout.resolve([fails(`no answer within ${timeoutMs / 1000} s`, 'check the network, or raise --timeout')]),
     timeoutMs,
   )
   try {

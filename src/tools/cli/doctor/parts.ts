@@ -1,6 +1,6 @@
 // The parts of a configuration, each with its check.
 
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails, passes, warns } from '../../../base/runtime/check.ts'
 import { inspectStore } from '../../../base/store/inspect-store.ts'
 import { operatorOptions, platformOptions } from '../../../sides/config/compose/compose.ts'
 import { ConfigError } from '../../../sides/config/problem.ts'
@@ -23,9 +23,7 @@ export async function partsOf(config: Config): Promise<readonly Part[]> {
 
 /** A warning about an accepted risk. (A risk that is not accepted is an error of the configuration.) */
 function acceptedRisk({ risk, path, description, remedy }: Risk): Part {
-  const check = async () => [
-    { ok: true, warning: true as const, description: `${description} (accepted: ${risk})`, remedy },
-  ]
+  const check = async () => [warns(`${description} (accepted: ${risk})`, remedy)]
   return { setting: path, check }
 }
 
@@ -59,12 +57,9 @@ function portPart(
 function exampleKeys(keys: readonly { readonly name: string; readonly key: string }[]): Check[] {
   return keys
     .filter(({ key }) => isExampleKey(key))
-    .map(({ name }) => ({
-      ok: true,
-      warning: true,
-      description: `the key of ${JSON.stringify(name)} is a published example key`,
-      remedy: 'make one with: openssl rand -hex 24',
-    }))
+    .map(({ name }) =>
+      warns(`the key of ${JSON.stringify(name)} is a published example key`, 'make one with: openssl rand -hex 24'),
+    )
 }
 
 async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
@@ -104,7 +99,7 @@ function asPart(side: string): (error: Error) => Part {
   return (error) => {
     const [problem] = error instanceof ConfigError ? error.problems : []
     const { path = side, description = error.message, remedy = 'docs/settings.md lists the settings' } = problem ?? {}
-    return { setting: path, check: async () => [{ ok: false, description, remedy }] }
+    return { setting: path, check: async () => [fails(description, remedy)] }
   }
 }
 
@@ -128,8 +123,7 @@ function pushParts(
 function providerPart(setting: string, provider: Checkable): Part {
   return {
     setting,
-    check: async () =>
-      (await provider.check?.()) ?? [{ ok: true, description: `${provider.name} has no check of its own` }],
+    check: async () => (await provider.check?.()) ?? [passes(`${provider.name} has no check of its own`)],
     close: async () => provider.close?.(),
   }
 }
@@ -140,12 +134,10 @@ async function checkSuppression(
 ): Promise<readonly Check[]> {
   if (suppression === 'none' || !source)
     return [
-      {
-        ok: true,
-        warning: true,
-        description: 'none: messages go to all users, including blocked, excluded and unconsented ones',
-        remedy: 'write attributes: [{file: ./users.csv}], or another source, and remove suppression: none',
-      },
+      warns(
+        'none: messages go to all users, including blocked, excluded and unconsented ones',
+        'write attributes: [{file: ./users.csv}], or another source, and remove suppression: none',
+      ),
     ]
   const context = { deadline: Date.now() + 5_000, signal: AbortSignal.timeout(5_000) }
   for (const brand of brands) {
@@ -154,5 +146,5 @@ async function checkSuppression(
       throw new Error(`${source.name} cannot answer for brand ${brand}: ${error.message}`)
     })
   }
-  return [{ ok: true, description: `${source.name} answers for ${source.fields.join(', ')}` }]
+  return [passes(`${source.name} answers for ${source.fields.join(', ')}`)]
 }

@@ -1,3 +1,4 @@
+import { warns } from '../../../base/runtime/check.ts'
 import { leavesOf } from '../../../sides/config/leaves.ts'
 import { type Config, table } from '../../../sides/config/table.ts'
 import type { Part } from './part.ts'
@@ -12,12 +13,10 @@ export function proxyVariables(config: Config, env: NodeJS.ProcessEnv): Part {
       const found = names.find((name) => env[name])
       if (found === undefined || leavesOf(table, config).some(({ path }) => path.endsWith('.proxy'))) return []
       return [
-        {
-          ok: true,
-          warning: true,
-          description: `${found} is set and has no effect: all connections are direct`,
-          remedy: 'write proxy: … beside each address that is called through a proxy, or unset the variable',
-        },
+        warns(
+          `${found} is set and has no effect: all connections are direct`,
+          'write proxy: … beside each address that is called through a proxy, or unset the variable',
+        ),
       ]
     },
   }

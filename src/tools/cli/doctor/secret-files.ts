@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { warns } from '../../../base/runtime/check.ts'
 import { readableByAll } from '../../../base/runtime/readable-by-all.ts'
 import { secretFilesOf } from '../../../sides/config/environment.ts'
 import { leavesOf } from '../../../sides/config/leaves.ts'
@@ -24,12 +25,12 @@ export function secretFiles(file: string | undefined, config: Config, env: NodeJ
       if (secretsOf(config).some((secret) => text.includes(secret))) files.unshift(main)
       const exposed: string[] = []
       for (const path of new Set(files)) if (await readableByAll(path)) exposed.push(path)
-      return exposed.map((path) => ({
-        ok: true,
-        warning: true,
-        description: `every user of this machine may read ${path}, which contains secrets`,
-        remedy: `chmod 600 ${path}, and make the user who runs Bellwire its owner`,
-      }))
+      return exposed.map((path) =>
+        warns(
+          `every user of this machine may read ${path}, which contains secrets`,
+          `chmod 600 ${path}, and make the user who runs Bellwire its owner`,
+        ),
+      )
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Check } from '../../../base/runtime/check.ts'
+import { type Check, fails, passes, warns } from '../../../base/runtime/check.ts'
 
 const timeoutMs = 2_000
 
@@ -17,15 +17,14 @@ export async function checkSide(
   } catch (error) {
     const refused = (error as { cause?: { code?: string } }).cause?.code === 'ECONNREFUSED'
     return refused
-      ? [{ ok: true, description: `not running on ${address}; start it with: bellwire ${side}` }]
-      : [{ ok: false, description: `a program on ${address} does not answer HTTP requests`, remedy }]
+      ? [passes(`not running on ${address}; start it with: bellwire ${side}`)]
+      : [fails(`a program on ${address} does not answer HTTP requests`, remedy)]
   }
   const body = await response.text().catch(() => '')
   if (response.status === 200 && body.includes('"ok":true'))
-    return [{ ok: true, description: `running on ${address}, ready` }, ...warnOfConsumers(body)]
-  if (response.status === 503)
-    return [{ ok: false, description: `running on ${address}, not ready: ${body}`, remedy: 'see its log' }]
-  return [{ ok: false, description: `another program listens on ${address} (status ${response.status})`, remedy }]
+    return [passes(`running on ${address}, ready`), ...warnOfConsumers(body)]
+  if (response.status === 503) return [fails(`running on ${address}, not ready: ${body}`, 'see its log')]
+  return [fails(`another program listens on ${address} (status ${response.status})`, remedy)]
 }
 
 /** Queues and topics that the running process does not consume now. */
@@ -33,12 +32,12 @@ function warnOfConsumers(readyz: string): Check[] {
   const { consumers = {} } = JSON.parse(readyz) as { consumers?: Record<string, string> }
   return Object.entries(consumers)
     .filter(([, state]) => state !== 'consuming')
-    .map(([name, state]) => ({
-      ok: true,
-      warning: true,
-      description: `the running process does not consume ${name}: ${state}`,
-      remedy: 'GET /admin/consumers has the last error; consuming resumes automatically',
-    }))
+    .map(([name, state]) =>
+      warns(
+        `the running process does not consume ${name}: ${state}`,
+        'GET /admin/consumers has the last error; consuming resumes automatically',
+      ),
+    )
 }
 
 /** The address at which this machine reaches a side that listens on host and port. */
