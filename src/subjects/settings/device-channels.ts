@@ -4,6 +4,7 @@ import { amqp, brand, duration, integer, text, url } from '../../base/runtime/ki
 import { group, list, rows, type ValueOf, variants } from '../../base/runtime/setting.ts'
 import { addressSettings, certificateSettings } from './address.ts'
 import { consumedFrom, kafkaAccess } from './broker.ts'
+import { backoff } from './shared.ts'
 
 /** The default name of a queue, topic or routing key; both sides use the same one. */
 export const defaultName = (brand: string | undefined): string =>
@@ -58,13 +59,7 @@ export const publish = rows(
       optional: true,
     }),
     timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
-    retry: group('Retries', {
-      first: duration({
-        help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
-        default: '1s',
-      }),
-      most: duration({ help: 'The longest backoff.', default: '5min' }),
-    }),
+    retry: group('Retries', backoff),
   },
   { section: 'Publishing device links' },
 )

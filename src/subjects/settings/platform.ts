@@ -22,7 +22,7 @@ import { deviceLinks } from './device-channels.ts'
 import { devicesPerUser } from './device-limits.ts'
 import { intake } from './intake.ts'
 import { reconciliation } from './reconciliation.ts'
-import { accessKeys, keepAudit, listening, moduleOf, requestBodies, stores } from './shared.ts'
+import { accessKeys, backoff, keepAudit, listening, moduleOf, requestBodies, stores } from './shared.ts'
 import { webhookSecret } from './status.ts'
 
 export const laneSettings = {
@@ -98,11 +98,7 @@ export const laneSettings = {
     }),
   }),
   retry: group('Retries', {
-    first: duration({
-      help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
-      default: '1s',
-    }),
-    most: duration({ help: 'The longest backoff.', default: '5min' }),
+    ...backoff,
     attempts: integer(1, 1_000_000, {
       help: 'After this many attempts a message goes to Failed Actions. Default: no limit.',
       optional: true,

@@ -101,12 +101,28 @@ export const keepAudit = duration({
 /** Settings for a stand-in of a push service. */
 export const testing = <Of extends Settings>(settings: Of) => group('', settings)
 
-/** The rate of a push service. */
-export const perSecond = integer(1, 1_000_000, {
-  section: 'Every push service',
-  help: 'The most sends in a second, in each operator process. Default: no limit, until the service refuses a send for its quota.',
-  optional: true,
+/** The rate and the concurrency of a push service. @param concurrency the default */
+export const sendLimits = (concurrency: string) => ({
+  per_second: integer(1, 1_000_000, {
+    section: 'Every push service',
+    help: 'The most sends in a second, in each operator process. Default: no limit, until the service refuses a send for its quota.',
+    optional: true,
+  }),
+  concurrency: integer(1, 10_000, {
+    section: 'Every push service',
+    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
+    default: concurrency,
+  }),
 })
+
+/** The bounds of the backoff between attempts. */
+export const backoff = {
+  first: duration({
+    help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
+    default: '1s',
+  }),
+  most: duration({ help: 'The longest backoff.', default: '5min' }),
+}
 
 /** The HTTP proxy of a push service. */
 export const proxyOf = (help: string) =>

@@ -6,6 +6,7 @@ import { messageStatuses } from '../../contract/status.ts'
 import { webhookKey } from '../../contract/webhook-signature.ts'
 import { addressSettings, authRemedy, authVariants, connectionSettings } from './address.ts'
 import { httpAuth, httpHeaders, httpRule, httpSecrets } from './services/http.ts'
+import { backoff } from './shared.ts'
 
 /** A secret of Standard Webhooks. Both sides have the same one. */
 export const webhookSecret = kind(
@@ -157,13 +158,7 @@ export const statusSettings = group(
         },
       ),
       timeout: duration({ help: 'Timeout of one call.', default: '15s' }),
-      retry: group('Retries', {
-        first: duration({
-          help: 'The upper bound of the first backoff; it doubles with each attempt (full jitter).',
-          default: '1s',
-        }),
-        most: duration({ help: 'The longest backoff.', default: '5min' }),
-      }),
+      retry: group('Retries', backoff),
     }),
   },
   { optional: true },

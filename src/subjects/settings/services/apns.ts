@@ -1,7 +1,7 @@
-import { baseUrl, integer, oneOf, path, text } from '../../../base/runtime/kinds.ts'
+import { baseUrl, oneOf, path, text } from '../../../base/runtime/kinds.ts'
 import { type Group, list, type ValueOf } from '../../../base/runtime/setting.ts'
 import { connectionSettings } from '../address.ts'
-import { perSecond, testing } from '../shared.ts'
+import { sendLimits, testing } from '../shared.ts'
 
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
@@ -27,12 +27,7 @@ export const apnsSettings = {
     sandbox_url: baseUrl({ help: 'The address of the APNs sandbox.', default: 'https://api.sandbox.push.apple.com' }),
   }),
   ca: connectionSettings.ca,
-  per_second: perSecond,
-  concurrency: integer(1, 10_000, {
-    section: 'Every push service',
-    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
-    default: '1000',
-  }),
+  ...sendLimits('1000'),
   proxy: connectionSettings.proxy,
 } as const
 

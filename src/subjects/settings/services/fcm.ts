@@ -1,7 +1,7 @@
-import { baseUrl, integer, path, text } from '../../../base/runtime/kinds.ts'
+import { baseUrl, path, text } from '../../../base/runtime/kinds.ts'
 import { type Group, list, type ValueOf } from '../../../base/runtime/setting.ts'
 import { connectionSettings } from '../address.ts'
-import { perSecond, testing } from '../shared.ts'
+import { sendLimits, testing } from '../shared.ts'
 
 /** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
 export const fcmSettings = {
@@ -20,12 +20,7 @@ export const fcmSettings = {
   }),
   testing: testing({ base_url: baseUrl({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }) }),
   ca: connectionSettings.ca,
-  per_second: perSecond,
-  concurrency: integer(1, 10_000, {
-    section: 'Every push service',
-    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
-    default: '1000',
-  }),
+  ...sendLimits('1000'),
   proxy: connectionSettings.proxy,
 } as const
 

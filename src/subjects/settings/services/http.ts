@@ -1,7 +1,7 @@
 // The settings of the generic HTTP provider, for operator.push and for push services for devices of the kind http:NAME.
 
 import { hidden } from '../../../base/runtime/address.ts'
-import { duration, integer, kind, oneOf, pointer, text, yesNo } from '../../../base/runtime/kinds.ts'
+import { duration, kind, oneOf, pointer, text, yesNo } from '../../../base/runtime/kinds.ts'
 import {
   type Group,
   group,
@@ -14,7 +14,7 @@ import {
 } from '../../../base/runtime/setting.ts'
 import { defaultRules } from '../../providers/http/rules.ts'
 import { authRemedy, authVariants, connectionSettings } from '../address.ts'
-import { perSecond } from '../shared.ts'
+import { sendLimits } from '../shared.ts'
 
 /** A header may be a credential: its value is printed only if it refers to a secret by a placeholder. */
 const headerValue = kind('a text', (text) => text, {
@@ -93,12 +93,7 @@ export const httpSettings = {
   overrides: list(text({ help: 'A member of the body.' }), {
     help: 'Members of the body that a message may set in its overrides for http.',
   }),
-  per_second: perSecond,
-  concurrency: integer(1, 10_000, {
-    section: 'Every push service',
-    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
-    default: '64',
-  }),
+  ...sendLimits('64'),
   ...connectionSettings,
 } satisfies Settings
 

@@ -1,10 +1,10 @@
 // The settings of a Web Push service, with one VAPID key pair.
 
-import { integer, kind, origin, path, text } from '../../../base/runtime/kinds.ts'
+import { kind, origin, path, text } from '../../../base/runtime/kinds.ts'
 import { type Group, list, rows, type ValueOf } from '../../../base/runtime/setting.ts'
 import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
-import { perSecond, proxyOf, testing } from '../shared.ts'
+import { proxyOf, sendLimits, testing } from '../shared.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
 
@@ -41,12 +41,7 @@ export const webPushSettings = {
       to: origin({ help: 'The origin that is called instead.' }),
     }),
   }),
-  per_second: perSecond,
-  concurrency: integer(1, 10_000, {
-    section: 'Every push service',
-    help: 'The most concurrent sends; with web-push to one vendor, with apns to one environment.',
-    default: '100',
-  }),
+  ...sendLimits('100'),
   ca: path({
     section: 'Calls to other systems',
     help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
