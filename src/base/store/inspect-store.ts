@@ -124,7 +124,6 @@ async function inspectPostgres(url: string): Promise<readonly Check[]> {
   } catch (error) {
     return [fails(messageOf(error), 'write store: postgres://USER:PASSWORD@HOST/DATABASE')]
   }
-  client.on('error', () => {})
   const where = `PostgreSQL at ${client.host}:${client.port}/${client.database ?? ''}`
   try {
     await client.connect()

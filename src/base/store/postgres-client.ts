@@ -11,8 +11,34 @@ export type StoreClientConfig = pg.ClientConfig &
     readonly settings?: readonly string[]
   }
 
-/** As `new pg.Client(config)`. */
-export const createClient = (config: StoreClientConfig): pg.Client => new StoreClient(config)
+/** An error of an idle connection reaches the caller with the next query. Without a listener it would end the process. */
+export function createClient(config: StoreClientConfig): pg.Client {
+  const client = new StoreClient({ keepAlive: true, connectionTimeoutMillis: 10_000, ...config })
+  client.on('error', () => {})
+  return client
+}
+
+/** Connects a client, and prepares the connection. Ends it if that fails. */
+export async function connected<Of>(client: pg.Client, prepare: () => Promise<Of>): Promise<Of> {
+  try {
+    await client.connect()
+    return await prepare()
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+}
+
+/** Does some work on a connection of its own. */
+export async function withClient<Of>(config: StoreClientConfig, work: (client: pg.Client) => Promise<Of>): Promise<Of> {
+  const client = createClient(config)
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
 
 /** A server that is silent for this long is treated as away. */
 const probeMs = 2_000

@@ -4,29 +4,21 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { configOf } from './postgres-address.ts'
-import { createClient } from './postgres-client.ts'
+import { connected, createClient } from './postgres-client.ts'
 import { toCallerError } from './postgres-errors.ts'
 
 /** A connection of a command. It has no timeouts, because copying many rows takes minutes. */
 export async function openClient(url: string, name: string): Promise<pg.Client> {
-  const client = createClient({
-    ...configOf(url),
-    application_name: name,
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-  })
-  client.on('error', () => {})
+  const client = createClient({ ...configOf(url), application_name: name })
   client.setTypeParser(pg.types.builtins.INT8, Number)
-  try {
-    await client.connect()
-    await client.query(
+  await connected(client, () =>
+    client.query(
       'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set idle_session_timeout = 0; set synchronous_commit = on',
-    )
-    return client
-  } catch (error) {
-    await client.end().catch(() => {})
+    ),
+  ).catch((error: unknown) => {
     throw toCallerError(error)
-  }
+  })
+  return client
 }
 
 /**

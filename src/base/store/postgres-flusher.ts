@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { messageOf } from '../runtime/message-of.ts'
-import { createClient } from './postgres-client.ts'
+import { connected, createClient } from './postgres-client.ts'
 import { aliveOwners } from './postgres-locks.ts'
 import { runRead } from './postgres-run.ts'
 import { op } from './statement.ts'
@@ -68,17 +68,8 @@ export function openLogFlusher(config: pg.ClientConfig, answerWithinMs: number):
 }
 
 async function open(config: pg.ClientConfig, answerWithinMs: number, owner: string): Promise<Opened> {
-  const client = createClient({
-    ...config,
-    application_name: 'bellwire flusher',
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-    query_timeout: answerWithinMs,
-  })
-  // The next flush reports an error of the idle connection.
-  client.on('error', () => {})
-  try {
-    await client.connect()
+  const client = createClient({ ...config, application_name: 'bellwire flusher', query_timeout: answerWithinMs })
+  return connected(client, async () => {
     // Keeps a server setting stricter than `on`.
     await client.query(
       `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
@@ -86,8 +77,5 @@ async function open(config: pg.ClientConfig, answerWithinMs: number, owner: stri
     const alive = await runRead(client, op(aliveOwners, [[owner]]))
     if (alive.length === 0) throw new Error('the session has ended, or is on another server')
     return { client, owner }
-  } catch (error) {
-    await client.end().catch(() => {})
-    throw error
-  }
+  })
 }

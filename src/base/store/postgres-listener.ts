@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { clock } from '../runtime/clock.ts'
 import { random } from '../runtime/random.ts'
-import { createClient } from './postgres-client.ts'
+import { connected, createClient } from './postgres-client.ts'
 import { wakeChannel } from './wakers.ts'
 
 export interface Listener {
@@ -21,22 +21,12 @@ export async function openListener(
   let client = await open()
 
   async function open(): Promise<pg.Client> {
-    const opened = createClient({
-      ...config,
-      application_name: 'bellwire listener',
-      keepAlive: true,
-      connectionTimeoutMillis: 10_000,
-    })
-    opened.on('error', () => {})
+    const opened = createClient({ ...config, application_name: 'bellwire listener' })
     opened.on('notification', ({ payload, processId }) => onNotification(payload ?? '', processId))
-    try {
-      await opened.connect()
+    await connected(opened, async () => {
       const { rows } = await opened.query<{ channel: string }>(`select ${wakeChannel} as channel`)
       await opened.query(`listen ${rows[0]?.channel}`)
-    } catch (error) {
-      await opened.end().catch(() => {})
-      throw error
-    }
+    })
     opened.once('end', () => {
       if (!closed) reopenTimer = clock.setTimeout(() => reopen(1), 50)
     })

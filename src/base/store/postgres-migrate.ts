@@ -25,8 +25,7 @@ export async function migratePostgres(
   migrations: readonly Migration[],
   whole?: boolean,
 ): Promise<string[]> {
-  const client = createClient({ ...config, application_name: 'bellwire migrate', connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
+  const client = createClient({ ...config, application_name: 'bellwire migrate' })
   try {
     await client.connect().catch((error: unknown) => {
       const where = `${client.host}:${client.port}/${client.database ?? ''}`

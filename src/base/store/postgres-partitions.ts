@@ -6,7 +6,7 @@ import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import type { PartitionedTable } from './database.ts'
 import type { PostgresConfig } from './postgres-address.ts'
-import { createClient } from './postgres-client.ts'
+import { withClient } from './postgres-client.ts'
 import { postgresDefaults } from './postgres-defaults.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
@@ -87,10 +87,7 @@ export async function dropPartitions(
   tables: readonly PartitionedTable[],
   { table, before, withinMs }: { readonly table: string; readonly before: number; readonly withinMs: number },
 ): Promise<number> {
-  const client = createClient({ ...config, application_name: 'bellwire partitions', connectionTimeoutMillis: 10_000 })
-  client.on('error', () => {})
-  try {
-    await client.connect()
+  return withClient({ ...config, application_name: 'bellwire partitions' }, async (client) => {
     await client.query(`set statement_timeout = ${withinMs}`)
     const lock = `select pg_try_advisory_lock(${schemaLock}) as held`
     if (!(await client.query<{ held: boolean }>(lock, [config.schema ?? ''])).rows[0]?.held) return 0
@@ -98,11 +95,9 @@ export async function dropPartitions(
     for (const partition of old) await dropPartition(client, table, partition)
     await createPartitions(client, tables, clock.now())
     return old.length
-  } catch (error) {
+  }).catch((error: unknown) => {
     throw new StoreUnavailable(`PostgreSQL: partitions of ${table}: ${messageOf(error)}`, { cause: error })
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
 }
 
 async function dropPartition(client: pg.Client, table: string, { name, attached, pending }: Partition): Promise<void> {

@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { createAbortableWait } from '../runtime/within.ts'
-import { createClient } from './postgres-client.ts'
+import { connected, createClient } from './postgres-client.ts'
 import { toCallerError } from './postgres-errors.ts'
 import type { Scratch, Texts } from './scratch.ts'
 
@@ -20,22 +20,14 @@ const settings = [
 ]
 
 export async function openPostgresScratch(config: pg.ClientConfig): Promise<Scratch> {
-  const client = createClient({
-    ...config,
-    application_name: 'bellwire scratch',
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-  })
-  client.on('error', () => {})
+  const client = createClient({ ...config, application_name: 'bellwire scratch' })
   client.setTypeParser(pg.types.builtins.INT8, Number)
   let closed = false
-  try {
-    await client.connect()
-    await client.query(settings.map((setting) => `set ${setting}`).join('; '))
-  } catch (error) {
-    await client.end().catch(() => {})
-    throw toCallerError(error)
-  }
+  await connected(client, () => client.query(settings.map((setting) => `set ${setting}`).join('; '))).catch(
+    (error: unknown) => {
+      throw toCallerError(error)
+    },
+  )
 
   async function run<Row extends object>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     try {

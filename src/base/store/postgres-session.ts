@@ -4,7 +4,7 @@ import { messageOf } from '../runtime/message-of.ts'
 import { random } from '../runtime/random.ts'
 import type { Op } from './database.ts'
 import { newOwner } from './owner.ts'
-import { createClient } from './postgres-client.ts'
+import { connected, createClient } from './postgres-client.ts'
 import { classifyError, toCallerError } from './postgres-errors.ts'
 import { holdOwner, stillHeld } from './postgres-locks.ts'
 import { plannerSettings } from './postgres-planner.ts'
@@ -149,17 +149,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 }
 
 async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promise<Opened> {
-  const client = createClient({
-    ...config,
-    application_name: 'bellwire writer',
-    pipeline: true,
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-  })
-  // Needed until watch() runs: an error while connecting rejects connect(), but without a listener it would also end the process.
-  client.on('error', () => {})
-  try {
-    await client.connect()
+  const client = createClient({ ...config, application_name: 'bellwire writer', pipeline: true })
+  return connected(client, async () => {
     await demandWritable(client)
     await client.query(
       `set idle_session_timeout = ${leaseMs};
@@ -176,10 +167,7 @@ async function open({ config, leaseMs, answerWithinMs }: SessionOptions): Promis
       throw new Error('the connection goes through a transaction pooler: connect directly or through a session pooler')
     }
     return { client, backend: holder.backend, owner, openedAt }
-  } catch (error) {
-    await client.end().catch(() => {})
-    throw error
-  }
+  })
 }
 
 interface Clocks {

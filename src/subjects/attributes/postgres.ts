@@ -72,7 +72,6 @@ export function openPostgres(url: string, { asOf = serverClock, maxLagMs }: Age)
     async list(brand: string, { field, text }: Query, signal: AbortSignal): Promise<Snapshot> {
       signal.throwIfAborted()
       const client = createClient(config)
-      client.on('error', () => {})
       const run: RunQuery = (statement) => client.query(statement)
       const cancel = (): void => cancelQuery(client)
       signal.addEventListener('abort', cancel, { once: true })
