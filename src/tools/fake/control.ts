@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { judgeLocalRequest } from '../../base/http/local-request.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
+import { readBody } from '../../base/runtime/read-body.ts'
 import type { Behaviours, Choice } from './behaviours.ts'
-import { readBody } from './forward.ts'
 
 export const controlPath = '/fake'
 

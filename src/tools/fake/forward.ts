@@ -65,20 +65,6 @@ export function forwardedHeaders({ headers }: IncomingMessage): Record<string, s
   )
 }
 
-/** @returns undefined if the body is too large */
-export async function readBody(request: IncomingMessage, most = mostBodyBytes): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length
-    if (bytes > most) return undefined
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks)
-}
-
-const mostBodyBytes = 64 * 1024 * 1024
-
 export function reply(
   response: ServerResponse,
   status: number,

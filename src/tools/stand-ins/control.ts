@@ -3,7 +3,9 @@
 import type { IncomingMessage } from 'node:http'
 import { judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
+import { objectIn } from '../../base/runtime/json.ts'
 import { createServer } from '../../base/runtime/node-http.ts'
+import { readBody } from '../../base/runtime/read-body.ts'
 import { type DeviceRequest, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readDeviceRequest, readFault } from './control-input.ts'
 import type { Fault } from './faults.ts'
@@ -204,18 +206,9 @@ async function whenShown(
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length
-    if (bytes > mostBodyBytes) throw new ControlError(413, `the body is larger than ${mostBodyBytes} bytes`)
-    chunks.push(chunk as Buffer)
-  }
-  try {
-    const read: unknown = JSON.parse(Buffer.concat(chunks).toString() || '{}')
-    if (typeof read === 'object' && read !== null && !Array.isArray(read)) return read as Record<string, unknown>
-  } catch {
-    // The error below applies to invalid JSON too.
-  }
-  throw new ControlError(400, 'the body must be a JSON object')
+  const body = await readBody(request, mostBodyBytes)
+  if (body === undefined) throw new ControlError(413, `the body is larger than ${mostBodyBytes} bytes`)
+  const read = objectIn(body.toString() || '{}')
+  if (read === undefined || Array.isArray(read)) throw new ControlError(400, 'the body must be a JSON object')
+  return read
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from '../../../base/runtime/node-http.ts'
 import { originOf } from '../../../base/runtime/origin-of.ts'
+import { readBody } from '../../../base/runtime/read-body.ts'
 import type { KeyUse } from '../exchange.ts'
 import { pause } from '../http-client.ts'
 import { type Feature, features, pathOf } from '../target.ts'
@@ -91,12 +92,7 @@ async function write(response: ServerResponse, reply: Reply): Promise<void> {
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length
-    if (bytes > mostBodyBytes) throw new Error('the body is too large')
-    chunks.push(chunk as Buffer)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const body = await readBody(request, mostBodyBytes)
+  if (body === undefined) throw new Error('the body is too large')
+  return body.toString('utf8')
 }
