@@ -10,7 +10,7 @@ import type { Finding } from './doctor/part.ts'
 import { CliError, exit } from './exit.ts'
 import { brandNumber } from './numbers.ts'
 import { toJson } from './output.ts'
-import { time } from './time.ts'
+import { timeOption } from './time.ts'
 
 interface DoctorOptions {
   readonly config?: string
@@ -26,9 +26,7 @@ interface DoctorOptions {
 
 export function command(): Command {
   return withConfig(new Command())
-    .addOption(
-      new Option('--timeout <time>', 'timeout of each check, or of the message').argParser(time).default(10_000, '10s'),
-    )
+    .addOption(timeOption('--timeout <time>', 'timeout of each check, or of the message', '10s'))
     .option('--strict', 'exit with code 1 if there are warnings')
     .option('--json', 'print the findings as one JSON object')
     .option(

@@ -28,9 +28,7 @@ export function command(): Command {
         'user',
       ]),
     )
-    .addOption(
-      new Option('--limit <count>', 'the most messages, the newest first').argParser(wholeNumber(1, 1_000)).default(10),
-    )
+    .option('--limit <count>', 'the most messages, the newest first', wholeNumber(1, 1_000), 10)
     .option('--json', 'print one JSON object')
     .addHelpText('after', help)
     .action(async (message: string, options: ExplainOptions) => {

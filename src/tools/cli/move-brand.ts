@@ -1,6 +1,6 @@
 // `bellwire platform move-brand`: moves a brand from one store to another. The processes keep running.
 
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import type { PlatformConfig } from '../../sides/config/table.ts'
@@ -28,9 +28,7 @@ interface MoveBrandOptions {
 export function moveBrandCommand(): Command {
   return withConfig(new Command('move-brand').description('move a brand from one store to another'))
     .argument('<brand>', 'the number of the brand', brandNumber)
-    .addOption(
-      new Option('--to <number>', 'the number of the store; 0: the database `store`').argParser(wholeNumber(0, 99)),
-    )
+    .option('--to <number>', 'the number of the store; 0: the database `store`', wholeNumber(0, 99))
     .option('--preview', 'only count the rows')
     .option('--yes', 'do not ask for confirmation')
     .option('--abort', 'end an interrupted move, and leave the brand in its store')

@@ -10,7 +10,7 @@ import { withConfig } from './config-option.ts'
 import { CliError, exit } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 import type { Progress } from './progress.ts'
-import { time } from './time.ts'
+import { timeOption } from './time.ts'
 
 export interface Addressed {
   readonly url?: string | undefined
@@ -48,9 +48,7 @@ export function withAddress(command: Command, side: Side, scopes: readonly Scope
     )
     .option('--key-file <file>', 'read the key from this file')
     .addOption(
-      new Option('--patience <time>', `the longest outage of the ${side} before the command gives up`)
-        .argParser(time)
-        .default(time(patience), patience),
+      timeOption('--patience <time>', `the longest outage of the ${side} before the command gives up`, patience),
     )
 }
 

@@ -6,7 +6,7 @@ import { createProgress } from './progress.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { sendFile } from './send/send-file.ts'
 import { allSuccessful, phraseSummary } from './send/summary.ts'
-import { time } from './time.ts'
+import { timeOption } from './time.ts'
 
 interface SendOptions extends Addressed {
   readonly file: string
@@ -21,9 +21,7 @@ export function command(): Command {
     .requiredOption('-f, --file <file>', 'activity request records, one per line (NDJSON); - reads standard input')
     .addOption(new Option('--channel <channel>', 'the channel').choices(['push', 'site']).default('push'))
     .option('--out <file>', 'write line, id, outcome and identifier of each record to this file, as NDJSON')
-    .addOption(
-      new Option('--timeout <time>', 'the longest wait for the outcomes').argParser(time).default(3_600_000, '1h'),
-    )
+    .addOption(timeOption('--timeout <time>', 'the longest wait for the outcomes', '1h'))
     .option('--no-wait', 'exit when all records are in the queue, without waiting for their outcomes')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', help)

@@ -1,6 +1,6 @@
 // A client of /admin/conversions of the platform: the messages that were sent, delivered, displayed and clicked.
 
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import type { Static } from 'typebox'
 import type { Scope } from '../../base/http/access.ts'
 import type { AnswerOf } from '../../sides/admin/calls.ts'
@@ -68,11 +68,7 @@ type ListOptions = Addressed &
 function listCommand(): Command {
   return withMembers(withSelection('list', 'read'), ConversionList, listFlags)
     .description('list the messages that have a delivery status; JSON and CSV include the meta')
-    .addOption(
-      new Option('--limit <count>', 'the most messages; CSV has no limit')
-        .argParser(wholeNumber(1, 10_000))
-        .default(20),
-    )
+    .option('--limit <count>', 'the most messages; CSV has no limit', wholeNumber(1, 10_000), 20)
     .option('--after <cursor>', 'the cursor of the previous list')
     .action((options: ListOptions) =>
       withSide('platform', options, ['read'], async (client) => {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { duration } from '../../base/runtime/kinds.ts'
 
 /** Parses the duration of an option, written with its unit as in the configuration. @returns milliseconds */
@@ -11,3 +11,7 @@ export function time(text: string): number {
       : 'Give a time with its unit: 500ms, 20s, 5min or 1h.',
   )
 }
+
+/** @param standard the default: '10s' */
+export const timeOption = (flags: string, help: string, standard: string): Option =>
+  new Option(flags, help).argParser(time).default(time(standard), standard)

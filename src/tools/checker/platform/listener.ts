@@ -38,8 +38,6 @@ export interface ListenerOptions {
   readonly onArrival: OnArrival
 }
 
-const mostBodyBytes = 64 * 1024 * 1024
-
 export async function openListener({ host, port, key, onArrival }: ListenerOptions): Promise<Listener> {
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy())
@@ -92,7 +90,7 @@ async function write(response: ServerResponse, reply: Reply): Promise<void> {
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
-  const body = await readBody(request, mostBodyBytes)
+  const body = await readBody(request)
   if (body === undefined) throw new Error('the body is too large')
   return body.toString('utf8')
 }
