@@ -2,8 +2,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { clock } from '../../../base/runtime/clock.ts'
 import { configOf, withStartupSchema } from '../../../base/store/postgres-address.ts'
 import { createReaders } from '../../../base/store/postgres-readers.ts'
-import type { DeviceSource, LookUp } from '../device-source.ts'
-import { devicesFrom, holdersFrom } from './rows.ts'
+import type { DeviceSource } from '../device-source.ts'
+import { type FindDevices, type FindHolders, functionDevices } from './function.ts'
+import type { DeviceRecord } from './rows.ts'
 
 export interface SqlDevices {
   /** 'postgres://…' or 'sqlite:PATH'. Opened read-only. */
@@ -35,23 +36,11 @@ export function sqlDevices(options: SqlDevices): DeviceSource {
   const name = `sql ${database.startsWith('sqlite:') ? 'sqlite' : 'postgres'}`
   const findByUsers = reader.prepare(requireParameter(devices, 'users'))
   const findByTokens = holders === undefined ? undefined : reader.prepare(requireParameter(holders, 'tokens'))
-  return {
-    name,
-    async findDevices(brand, userIds, look) {
-      if (userIds.length === 0) return new Map()
-      return devicesFrom(name, brand, userIds, await findByUsers(brand, userIds, look))
-    },
-    async findHolders(brand, tokens, look) {
-      if (!findByTokens || tokens.length === 0) return new Map()
-      return holdersFrom(name, brand, tokens, await findByTokens(brand, tokens, look))
-    },
-    close: reader.close,
-  }
+  return { ...functionDevices(findByUsers, findByTokens, name), close: reader.close }
 }
 
-type Find = (brand: string, values: readonly string[], look: LookUp) => Promise<readonly object[]>
 interface Reader {
-  prepare(text: string): Find
+  prepare(text: string): FindDevices & FindHolders
   close(): Promise<void>
 }
 
@@ -86,7 +75,7 @@ function openPostgres(url: string, timeoutMs: number, connections: number): Read
       return (brand, values, { deadline, signal }) =>
         readers.use({ deadline: Math.min(deadline, clock.now() + timeoutMs), signal }, async (run) => {
           const bound = names.map((name) => (name === 'brand' ? brand : values))
-          return (await run<object>(text, bound)).rows
+          return (await run<DeviceRecord>(text, bound)).rows
         })
     },
     close: () => readers.close(),
@@ -101,7 +90,7 @@ function openSqlite(url: string, timeoutMs: number): Reader {
       statement.setAllowUnknownNamedParameters(true) // no query uses all three parameters
       return async (brand, values) => {
         const list = JSON.stringify(values)
-        return statement.all({ brand, users: list, tokens: list })
+        return statement.all({ brand, users: list, tokens: list }) as unknown as DeviceRecord[]
       }
     },
     close: async () => db.close(),
