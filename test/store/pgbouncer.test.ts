@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { inspectStore } from '../../src/base/store/inspect-store.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
@@ -19,19 +19,26 @@ const refusal = /pooler that shares sessions: connect directly or through a sess
 const asBoolean = [() => true, () => false] as const
 
 /** PgBouncer in front of a new database. */
-async function pooledDatabase(t: TestContext, poolMode: 'transaction' | 'statement' | 'session'): Promise<Pgbouncer> {
+async function pooledDatabase(poolMode: 'transaction' | 'statement' | 'session'): Promise<Pgbouncer> {
   const { url: server } = await postgres()
   const name = `pooled_${randomBytes(6).toString('hex')}`
   await query(server, `create database ${name}`)
-  t.after(() => query(server, `drop database ${name} with (force)`))
   const direct = new URL(server)
   direct.pathname = `/${name}`
-  return startPgbouncer(t, await addressOf(pgbouncerService), direct.href, poolMode)
+  const pooler = await startPgbouncer(await addressOf(pgbouncerService), direct.href, poolMode)
+  return {
+    ...pooler,
+    async end() {
+      await pooler.end()
+      await query(server, `drop database ${name} with (force)`)
+    },
+  }
 }
 
 for (const poolMode of ['transaction', 'statement'] as const)
   test(`PgBouncer with pool_mode = ${poolMode} is refused at the start and by doctor`, { skip }, async (t) => {
-    const { url } = await pooledDatabase(t, poolMode)
+    const { url, end } = await pooledDatabase(poolMode)
+    t.after(end)
     const [finding] = await inspectStore(url)
     await assert.rejects(openDatabase(url, { migrations }), refusal)
     assert.deepEqual([finding?.ok, refusal.test(finding?.description ?? '')], [false, true], finding?.description)
@@ -40,7 +47,7 @@ for (const poolMode of ['transaction', 'statement'] as const)
 test('both sides work through PgBouncer in session mode, each in its schema, and go on when it was restarted', {
   skip,
 }, async (t) => {
-  const pooler = await pooledDatabase(t, 'session')
+  const pooler = await pooledDatabase('session')
   const store = (schema: string): string => `${pooler.url}?schema=${schema}`
   const push = witness()
   const operator = await startOperator(t, { store: store('operator'), push })
@@ -60,6 +67,8 @@ test('both sides work through PgBouncer in session mode, each in its schema, and
     await openDatabase(store('others'), { migrations }),
   ]
   t.after(() => Promise.all([one.close(), other.close()]))
+  // Only now: the sides stop before it.
+  t.after(() => pooler.end())
 
   for (const round of ['first', 'second']) {
     // A reconnection wakes all listeners once. The second time it was the notification.

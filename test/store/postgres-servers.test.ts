@@ -1,12 +1,15 @@
 // An address of PostgreSQL with several servers, of which one accepts writes.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import test from 'node:test'
 import { clearTextHost } from '../../src/base/runtime/address.ts'
 import { on } from '../../src/base/runtime/events.ts'
 import { inspectStore } from '../../src/base/store/inspect-store.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { configOf, placeOf, withStartupSchema } from '../../src/base/store/postgres-address.ts'
+import { createClient } from '../../src/base/store/postgres-client.ts'
 import { openLogFlusher } from '../../src/base/store/postgres-flusher.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { placeAt } from '../../src/subjects/brands/store-problems.ts'
@@ -28,6 +31,23 @@ test('each server has the user, the database and the parameters of the address',
   assert.equal(placeAt('postgres://a,b:5433/d?schema=s'), placeAt('postgres://u:p@b:5433,a:5432/d?schema=s'))
   assert.equal(clearTextHost('postgres://127.0.0.1,db.example.com/d', {}), 'db.example.com')
   assert.equal(clearTextHost('postgres://a,b/d?sslmode=verify-full', {}), undefined)
+})
+
+test('a connection that is lost while it is set up is an error of connect(), and not of the process', {
+  skip,
+}, async (t) => {
+  const url = new URL(await freshSchema())
+  const { hostname, port } = url
+  const cutting = createServer((socket) => {
+    const server = connect(Number(port || 5432), hostname).on('error', () => {})
+    socket.on('error', () => {}).on('close', () => server.destroy())
+    socket.on('data', (sent) => (sent.includes('search_path') ? socket.destroy() : server.write(sent)))
+    server.pipe(socket)
+  })
+  await once(cutting.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => cutting.close())
+  url.host = `127.0.0.1:${(cutting.address() as AddressInfo).port}`
+  await assert.rejects(createClient(configOf(url.href)).connect(), /terminated unexpectedly/)
 })
 
 test('a store is opened on the server that answers; if none does, the error names the reason of each', {

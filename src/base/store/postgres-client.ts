@@ -50,6 +50,8 @@ export class StoreClient extends pg.Client {
   constructor(config: StoreClientConfig = {}) {
     super(config)
     this.#config = config
+    // An error also rejects the running call. Without a listener, one that arrives between two calls would end the process.
+    this.on('error', () => {})
   }
 
   override connect(): Promise<this>

@@ -3,7 +3,6 @@
 import { chmodSync, globSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { freePort } from '../free-port.ts'
 import { installing, unpack } from './apt.ts'
 import { cached } from './cache.ts'
@@ -37,11 +36,11 @@ export interface Pgbouncer {
   readonly url: string
   /** Kills it, with all connections, and starts it again. */
   restart(): Promise<void>
+  end(): Promise<void>
 }
 
-/** Starts PgBouncer for one test. */
+/** Starts PgBouncer for one test, which ends it after the processes that are connected. */
 export async function startPgbouncer(
-  t: TestContext,
   program: string,
   database: string,
   poolMode: 'session' | 'transaction' | 'statement',
@@ -68,12 +67,12 @@ ${isRoot() ? 'user = nobody' : ''}
   const start = () =>
     startServer({ program, args: [settings], folder, env: environmentOf(program), ready: /process up/ })
   let server = await start()
-  t.after(() => server.end())
   return {
     url: `postgres://${username}@127.0.0.1:${port}${pathname}`,
     async restart() {
       await server.end('keep')
       server = await start()
     },
+    end: () => server.end(),
   }
 }
