@@ -1,4 +1,5 @@
 import type { Proof } from './harness/proof.ts'
+import { alertRules } from './proofs/alert-rules.ts'
 import { brands } from './proofs/brands.ts'
 import { consoleProofs } from './proofs/console.ts'
 import { deviceLinks } from './proofs/device-links.ts'
@@ -73,4 +74,5 @@ export const proofs: readonly Proof[] = [
   ...intake,
   ...statusProofs,
   statusAway,
+  alertRules,
 ]

@@ -14,7 +14,9 @@ export interface Proof {
   /** The proved statement, in one sentence. */
   readonly claims: string
   /** The required services, see test/support/services. */
-  readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka' | 'go' | 'nghttpd' | 'nginx')[]
+  readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka' | 'go' | 'nghttpd' | 'nginx' | 'promtool')[]
+  /** It lasts too long for `npm test`: `npm run prove` runs it, also in small size. */
+  readonly onlyByHand?: boolean
   /** The time limit of the proof, in seconds. */
   readonly boundSeconds: { readonly small: number; readonly full: number }
   /**

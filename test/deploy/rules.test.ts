@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
+import { faults as faultsOfProof } from '../../prove/proofs/alert-rules/faults.ts'
 import { metricsText } from '../../src/base/runtime/metrics.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { read } from '../docs/blocks.ts'
@@ -280,6 +281,13 @@ test('a lane that is held, paused, refused or failing raises its alerts, and ord
   ])
   for (const name of ['lane_held_seconds', 'lane_next_try_seconds', 'lane_oldest_seconds'])
     assert.match(faulty, new RegExp(`^bellwire_${name}\\{lane="2/push"\\} \\S+$`, 'm'))
+})
+
+test('the proof alert-rules has a real fault for each rule', () => {
+  assert.deepEqual(
+    Object.keys(faultsOfProof),
+    rules.map(({ alert }) => alert),
+  )
 })
 
 test('docs/on-call.md has one section for each rule, with its command', () => {
