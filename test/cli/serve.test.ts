@@ -212,7 +212,7 @@ for (const [origin, fault] of [
       body: JSON.stringify({ activity: { id: 1, brand_id: 1, user_id: '1' } }),
     }).catch(() => 'cut')
     const { code, out, err } = await operator.ended
-    assert.equal(code, 1, err)
+    assert.deepEqual([code, err], [1, ''])
     const line = JSON.parse(out.split('\n').find((each) => each.includes('process.failed')) as string)
     assert.equal(line.level, 'error')
     assert.equal(line.error, 'the cache of the user broke')

@@ -1,9 +1,11 @@
 // What one address can hold, and whose address counts.
 
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import test from 'node:test'
 import { addressOf, createIsInside, trustConnection } from '../../src/base/http/address.ts'
+import { listen } from '../../src/base/http/http.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 import { get, keys, startOperator } from '../support/sides.ts'
@@ -72,4 +74,17 @@ test('an idle connection that never showed a right key is closed after five seco
   assert.deepEqual([await stranger.status(), await caller.status()], [200, 200])
   await stranger.ended()
   assert.equal(caller.closed, false)
+})
+
+test('a stop ends when the last request has its answer, also if its connection stays open for more', async (t) => {
+  const { promise: asked, resolve } = Promise.withResolvers<ServerResponse>()
+  const server = await listen('operator', (_, response) => resolve(response), { trustedProxies: ['127.0.0.1'] })
+  const proxy = openRawSocket(t, server.url)
+  proxy.write(ask('/'))
+  const response = await asked
+  const stopped = server.close(60_000)
+  response.end('done')
+  assert.equal(await proxy.status(), 200)
+  await proxy.ended()
+  await stopped
 })

@@ -176,7 +176,11 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
     limitUnanswered((request, response) => {
-      response.once('close', () => shortenIdleTime(request.socket))
+      response.once('close', () => {
+        if (server.listening) shortenIdleTime(request.socket)
+        // A stop waits for the answer, but not for the next request of this connection.
+        else server.closeIdleConnections()
+      })
       handler(request, response)
     }),
   )
