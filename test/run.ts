@@ -22,6 +22,7 @@ const slowFiles = [
 const shortFiles = [
   'test/{cli,docs,deploy}/*.test.ts',
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
+  'test/{runtime,stand-ins}/*.test.ts',
   'test/{platform,queue}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',
   'test/console/*.test.ts',

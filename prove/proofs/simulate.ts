@@ -15,7 +15,7 @@ import { demandedStates } from '../simulation/states.ts'
 
 const run = promisify(execFile)
 const program = (name: string): string => fileURLToPath(new URL(`../simulation/${name}.ts`, import.meta.url))
-const seeds = { small: 90, full: 10_000 }
+const seeds = { small: 40, full: 10_000 }
 /** On a slow machine the small size has fewer seeds. */
 const smallMs = 30_000
 const fullMs = 1_800_000
