@@ -59,6 +59,8 @@ test('a key sees the lanes of its brands only, also if an address names another 
   for (const seq of [1, 2, 3, 4, 5, 6, 7])
     assert.doesNotMatch((await browser.look(`/console/message?seq=${seq}`)).text, /activity.id 200|2\/push/)
   assert.match((await browser.look('/console/lanes')).text, /1\/push/)
+  const { text: found } = await browser.look('/console/messages?find=1003')
+  assert.match(found, /waiting paused by anna: wrong text/, 'an error that begins with its reason says it once')
 })
 
 test('a key that only reads is offered no act, and is refused each', async (t) => {
