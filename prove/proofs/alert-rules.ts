@@ -104,6 +104,8 @@ async function workOrdinarily(sides: Sides, prometheus: Prometheus, minutes: num
     const found = await prometheus.query(`max by (alertname) (max_over_time(ALERTS{alertstate="${state}"}${range}))`)
     return found.map(({ labels }) => labels.alertname).join(', ')
   }
+  const failed = await prometheus.query('bellwire_items_total{category="failed"} > 0')
+  assert.deepEqual(failed, [], 'messages that failed in ordinary work')
   assert.equal(await alerts('firing'), '', 'rules that fired in ordinary work')
   const up = await prometheus.query(`min_over_time(up${range})`)
   assert.equal(up.length, sides.addresses.length + 1)
