@@ -11,12 +11,8 @@ export type StoreClientConfig = pg.ClientConfig &
     readonly settings?: readonly string[]
   }
 
-/** An error of an idle connection reaches the caller with the next query. Without a listener it would end the process. */
-export function createClient(config: StoreClientConfig): pg.Client {
-  const client = new StoreClient({ keepAlive: true, connectionTimeoutMillis: 10_000, ...config })
-  client.on('error', () => {})
-  return client
-}
+export const createClient = (config: StoreClientConfig): pg.Client =>
+  new StoreClient({ keepAlive: true, connectionTimeoutMillis: 10_000, ...config })
 
 /** Connects a client, and prepares the connection. Ends it if that fails. */
 export async function connected<Of>(client: pg.Client, prepare: () => Promise<Of>): Promise<Of> {
@@ -50,7 +46,8 @@ export class StoreClient extends pg.Client {
   constructor(config: StoreClientConfig = {}) {
     super(config)
     this.#config = config
-    // An error also rejects the running call. Without a listener, one that arrives between two calls would end the process.
+    // An error also rejects the running call. Without a listener, one that arrives between two calls would end the process: the pool
+    // has no listener on a client in use.
     this.on('error', () => {})
   }
 
@@ -90,7 +87,7 @@ interface Role {
 }
 
 /** Of two servers that accept writes, the one that was promoted last: the other one was not stopped. */
-async function findPrimary({ servers = [], ...config }: StoreClientConfig): Promise<string> {
+async function findPrimary({ servers = [], schema: _, settings: __, ...config }: StoreClientConfig): Promise<string> {
   const probes = await Promise.allSettled(
     servers.map((server) => probe({ ...config, connectionString: server }, server)),
   )
@@ -103,16 +100,9 @@ async function findPrimary({ servers = [], ...config }: StoreClientConfig): Prom
   throw new StoreUnavailable(`PostgreSQL: no server accepts writes (${reasons.join('; ')})`)
 }
 
-async function probe(config: StoreClientConfig, server: string): Promise<Role> {
-  const client = new pg.Client({
-    ...config,
-    application_name: 'bellwire probe',
-    connectionTimeoutMillis: probeMs,
-    query_timeout: probeMs,
-  })
-  client.on('error', () => {})
-  try {
-    await client.connect()
+function probe(config: pg.ClientConfig, server: string): Promise<Role> {
+  const bounds = { connectionTimeoutMillis: probeMs, query_timeout: probeMs }
+  return withClient({ ...config, ...bounds, application_name: 'bellwire probe' }, async (client) => {
     const { rows } = await client.query<{ timeline: string | null }>(
       `select case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
          then substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) end as timeline`,
@@ -120,7 +110,5 @@ async function probe(config: StoreClientConfig, server: string): Promise<Role> {
     const timeline = rows[0]?.timeline
     if (!timeline) throw new Error('is read-only')
     return { server, timeline }
-  } finally {
-    await client.end().catch(() => {})
-  }
+  })
 }

@@ -22,7 +22,6 @@ const comparisons = 3
 /** @throws if the connection goes through a pooler that gives its session to other clients between transactions */
 export async function demandSession(client: pg.ClientBase, config: pg.ClientConfig): Promise<void> {
   const other = createClient({ ...config, application_name: 'bellwire check', connectionTimeoutMillis: 5_000 })
-  other.on('error', () => {})
   try {
     await other.connect()
     for (let i = 0; i < comparisons; i++) {

@@ -38,7 +38,6 @@ export function createReaders(config: pg.PoolConfig & { readonly max: number }):
   })
   // A broken idle connection is replaced at the next look-up.
   pool.on('error', () => {})
-  pool.on('connect', (client) => void client.on('error', () => {}))
   const statementTimeouts = new WeakMap<pg.PoolClient, number>()
 
   /** Ends a query on the server even if this process is killed or cannot reach the server. */

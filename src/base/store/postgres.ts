@@ -111,8 +111,6 @@ export async function createPostgresDatabase(
   const createPool = (): pg.Pool => {
     const created = new pg.Pool(ofReaders)
     created.on('error', () => {})
-    // The pool removes its error listener from a client in use: without another one, a connection lost in a read ends the process.
-    created.on('connect', (client) => void client.on('error', () => {}))
     return created
   }
   let pool = createPool()
