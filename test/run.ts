@@ -20,7 +20,9 @@ const slowFiles = [
 ]
 /** Short files that share processes. Each of their tests leaves its process as it found it. */
 const shortFiles = [
-  'test/{cli,docs,deploy}/*.test.ts',
+  'test/{cli,demo,deploy,docs}/*.test.ts',
+  'test/e2e/{attributes,clock-set,offline-device,reconcile,status}.test.ts',
+  'test/widget/{bundle,console}.test.ts',
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
   'test/{runtime,stand-ins}/*.test.ts',
   'test/{platform,queue}/*.test.ts',
@@ -44,7 +46,9 @@ const find = (patterns: readonly string[], exclude: readonly string[] = []): rea
   patterns.flatMap((pattern) => globSync(pattern, { exclude }).sort())
 const short = find(shortFiles, alone)
 const files =
-  named.length > 0 ? find(named) : [...find(slowFiles), ...shareProcesses(short), ...find(['test/**/*.test.ts'], short)]
+  named.length > 0
+    ? find(named)
+    : [...find(slowFiles, short), ...shareProcesses(short), ...find(['test/**/*.test.ts'], short)]
 const withoutHook = `--import=${new URL('support/without-hook.ts', import.meta.url).href}`
 /** With a larger space for new objects, a process collects its garbage less often. */
 const execArgv = [await quickImports(), withoutHook, '--max-semi-space-size=16', '--min-semi-space-size=16']
