@@ -13,7 +13,7 @@ import { handOver } from './proofs/hand-over.ts'
 import { http2Fuzz } from './proofs/http2-fuzz.ts'
 import { http2Interop } from './proofs/http2-interop.ts'
 import { intake } from './proofs/intake.ts'
-import { keys } from './proofs/keys.ts'
+
 import { kills, killsDevices, killsPostgres } from './proofs/kills.ts'
 import { killsFleet } from './proofs/kills-fleet.ts'
 import { lookUpsPostgres, lookUpsSqlite } from './proofs/look-ups.ts'
@@ -23,6 +23,7 @@ import { outageProofs } from './proofs/outage.ts'
 import { permissionProofs } from './proofs/permission.ts'
 import { reconcilePostgres, reconcileSqlite } from './proofs/reconcile.ts'
 import { reconcileStream } from './proofs/reconcile-stream.ts'
+import { reload } from './proofs/reload.ts'
 import { resend } from './proofs/resend.ts'
 import { restore } from './proofs/restore.ts'
 import { simulate } from './proofs/simulate.ts'
@@ -66,7 +67,7 @@ export const proofs: readonly Proof[] = [
   lookUpsPostgres,
   ...consoleProofs,
   ...permissionProofs,
-  keys,
+  reload,
   reconcileStream,
   reconcileSqlite,
   reconcilePostgres,

@@ -85,7 +85,16 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
   assert.deepEqual(body.applied.toSorted(), ['log.level', 'operator.keys'])
   const ofBrand = await post(`${url}/channels/push/single`, element({ brand_id: 7 }), good)
   assert.equal(ofBrand.status, 200, 'the brand is new')
-  assert.match(await (await fetch(`${admin}/metrics`)).text(), /^bellwire_reloads_refused_total 2$/m)
+  await writeFile(file, `${configuration([good, old])}\n  tls: {certificate: cert.pem, key: key.pem}\n`)
+  const noFile = await reload()
+  assert.match(noFile.body.error, /operator\.tls\.certificate: the file .*cert\.pem does not exist/)
+  const [{ cert, key }, other] = [makeCertificate(), makeCertificate()]
+  await writeFile(join(folder, 'cert.pem'), cert)
+  await writeFile(join(folder, 'key.pem'), other.key)
+  assert.match((await reload()).body.error, /operator\.tls\.key: the file .*key\.pem does not fit the certificate/)
+  await writeFile(join(folder, 'key.pem'), key)
+  assert.deepEqual((await reload()).body.restart, ['operator.tls.certificate', 'operator.tls.key'])
+  assert.match(await (await fetch(`${admin}/metrics`)).text(), /^bellwire_reloads_refused_total 4$/m)
   replaced = true
   const seen = (await Promise.all(callers)).flat()
   assert.deepEqual([...new Set(seen)], [200], `${seen.length} requests with a good key`)

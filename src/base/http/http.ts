@@ -1,6 +1,6 @@
 // The HTTP server of both sides: handlers receive bodies as bytes, and every error response is `{error}`.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { clock } from '../runtime/clock.ts'
@@ -149,8 +149,16 @@ function asHttpError(error: unknown, limit: number, bodyBytes: number): HttpErro
 
 export interface Listening {
   readonly url: string
+  /** New connections get this certificate. Open ones go on. Absent: HTTP. */
+  readonly replaceCertificate?: (certificate: ServerCertificate) => void
   /** Stops listening. Requests in progress have `withinMs` to finish; then their connections are closed. */
   close(withinMs?: number): Promise<void>
+}
+
+/** PEM texts: the certificate with its chain, and its key. */
+export interface ServerCertificate {
+  readonly cert: string
+  readonly key: string
 }
 
 export interface ListenOptions {
@@ -164,6 +172,8 @@ export interface ListenOptions {
   readonly connectionsPerAddress?: number
   /** Networks of proxies whose X-Forwarded-For names the address of the client, such as '10.0.0.0/8'. */
   readonly trustedProxies?: readonly string[]
+  /** Serves HTTPS. */
+  readonly certificate?: ServerCertificate | undefined
 }
 
 /** A handler for node:http, and a middleware for Express: it calls `next` for paths that are not its own. */
@@ -172,25 +182,38 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, next?
 /** Starts an HTTP server for a handler. Port 0 selects a free port. */
 export async function listen(side: Side, handler: Handler, options: ListenOptions = {}): Promise<Listening> {
   const { host = '127.0.0.1', port = 0, part, connections = 20_000, connectionsPerAddress = 1_000 } = options
+  const { certificate } = options
   // The time limit of a body depends on its route: see request-bodies.ts.
-  const server = createServer(
-    { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
-    limitUnanswered((request, response) => {
-      response.once('close', () => {
-        if (server.listening) shortenIdleTime(request.socket)
-        // A stop waits for the answer, but not for the next request of this connection.
-        else server.closeIdleConnections()
-      })
-      handler(request, response)
-    }),
-  )
+  const limits = { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 }
+  const handle = limitUnanswered((request: IncomingMessage, response: ServerResponse) => {
+    response.once('close', () => {
+      if (server.listening) shortenIdleTime(request.socket)
+      // A stop waits for the answer, but not for the next request of this connection.
+      else server.closeIdleConnections()
+    })
+    handler(request, response)
+  })
+  // The module is loaded only if it is used: see node-http.ts.
+  const tlsServer =
+    certificate &&
+    process.getBuiltinModule('node:https').createServer({ ...limits, ...certificate, handshakeTimeout: 10_000 }, handle)
+  const server = tlsServer ?? createServer(limits, handle)
+  const sockets = new Set<Socket>()
+  /** Those whose TLS handshake has ended. */
+  const ready = new WeakSet<Socket>()
   server.maxConnections = connections
   const reportDropped = summarizeRepeats(60_000, (_side, count) => emit('connections.refused', { side, count }))
   server.on('drop', () => reportDropped(side))
   const isProxy = createIsInside(options.trustedProxies ?? [])
   const open = new Map<string, number>()
+  server.on(tlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+    ready.add(socket)
+    if (isProxy(socket.remoteAddress)) trustConnection(socket, isProxy)
+  })
   server.on('connection', (socket: Socket) => {
-    if (isProxy(socket.remoteAddress)) return trustConnection(socket, isProxy)
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    if (isProxy(socket.remoteAddress)) return
     const address = networkOf(socket.remoteAddress ?? '')
     const count = (open.get(address) ?? 0) + 1
     open.set(address, count)
@@ -204,7 +227,12 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
     socket.destroy()
   })
   server.keepAliveTimeout = 72_000 // longer than the usual 60 s of proxies, so that they close first
-  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => answerUnreadable(side, error, socket))
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
+    if (ready.has(socket)) return answerUnreadable(side, error, socket)
+    const failed = `the TLS handshake failed (${error.code ?? error.message})`
+    reportStranger({ socket, headers: {} }, { side, method: '', path: '', status: 400, error: failed })
+    socket.destroy()
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: Error & { code?: string }) =>
       reject(
@@ -215,9 +243,25 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
     )
     server.listen(port, host, 4096, resolve)
   })
-  const url = originOf(server)
+  const url = originOf(server, tlsServer ? 'https' : 'http')
   emit('server.listening', { side, ...(part && { part }), url })
-  return { url, close: (withinMs = 5_000) => close(server, withinMs) }
+  return {
+    url,
+    ...(tlsServer && { replaceCertificate: (next: ServerCertificate) => tlsServer.setSecureContext(next) }),
+    close(withinMs = 5_000) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      // Also connections whose TLS handshake has not ended.
+      const timeout = clock.setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, withinMs)
+      server.close(() => {
+        clock.clearTimeout(timeout)
+        resolve()
+      })
+      server.closeIdleConnections()
+      return promise
+    },
+  }
 }
 
 const idleMsOfStrangers = 5_000
@@ -245,15 +289,4 @@ function answerUnreadable(side: Side, error: Error & { code?: string }, socket: 
   socket.end(
     `HTTP/1.1 ${status} ${text}\r\nconnection: close\r\n${noSniffing.join(': ')}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
-}
-
-function close(server: Server, withinMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timeout = clock.setTimeout(() => server.closeAllConnections(), withinMs)
-    server.close(() => {
-      clock.clearTimeout(timeout)
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
 }

@@ -52,6 +52,21 @@ export const suppressionRules = {
 export const listening = (port: string, adminPort: string) => ({
   host: text({ help: 'The address to listen on; 0.0.0.0 is all addresses.', default: '127.0.0.1' }),
   port: integer(0, 65_535, { help: 'The port to listen on; 0 chooses a free port.', default: port }),
+  tls: group(
+    '',
+    {
+      certificate: path({
+        help: 'Serves HTTPS on host and port: a PEM file with the certificate and its chain. A reload reads it again: new connections get the new certificate, and open ones go on. The address of `admin` stays HTTP.',
+        readWithConfig: true,
+      }),
+      key: path({
+        help: 'A PEM file with the key of that certificate, without a passphrase.',
+        readWithConfig: true,
+        secretFile: true,
+      }),
+    },
+    { optional: true },
+  ),
   public_url: baseUrl({
     help: 'The public address of this side, for the examples of /docs. Default: host and port.',
     optional: true,

@@ -63,10 +63,15 @@ const phraseSettings = ({ settings }: AnswerOf<SideName, 'GET /admin/settings'>)
  * @throws ConfigError with the problems of both sides
  */
 export async function composeAll({ operator, platform }: Config): Promise<void> {
-  const { operatorOptions, platformOptions } = await import('../../sides/config/compose/compose.ts')
+  const [{ operatorOptions, platformOptions }, { serverCertificate }] = await Promise.all([
+    import('../../sides/config/compose/compose.ts'),
+    import('../../sides/config/compose/services/address.ts'),
+  ])
   const composed = await Promise.allSettled([
     operator && operatorOptions(operator),
     platform && platformOptions(platform),
+    serverCertificate(operator?.tls, 'operator.tls'),
+    serverCertificate(platform?.tls, 'platform.tls'),
   ])
   // Exits even if a user's module left a handle open.
   setTimeout(() => process.exit(), 500).unref()

@@ -37,7 +37,7 @@ export interface ReloadOptions {
 
 /** These change within the running side, and are named as a whole. */
 const keysAndLog = ['operator.keys', 'operator.admin_keys', 'platform.keys', 'log.level', 'log.format']
-const inPlace = [...keysAndLog, 'platform.lanes']
+const inPlace = [...keysAndLog, 'platform.lanes', 'operator.tls', 'platform.tls']
 /** The addresses and the stores stay as they were at the start. */
 const fixed = {
   settings: [
@@ -74,11 +74,14 @@ export function createConfiguration({
   let last: Promise<unknown> = Promise.resolve()
   const isOf = (names: readonly string[], path: string) => names.find((name) => new RegExp(`^${name}\\b`).test(path))
   const fixedNames = fixed.settings.map((name) => `${side}\\.${name}`)
-  const needsRestart = (path: string) => isOf(fixedNames, path) !== undefined
+  // A process listens with HTTP or with HTTPS.
+  const needsRestart = (path: string, { config }: ReadConfig = current) =>
+    isOf(fixedNames, path) !== undefined ||
+    (isOf([`${side}\\.tls`], path) !== undefined && !(started.config[side]?.tls && config[side]?.tls))
   const changesOf = (before: ReadConfig, after: ReadConfig) =>
     changedPaths(before, after, side).filter((path) => path.startsWith(`${side}.`) || path.startsWith('log.'))
   const fix = (next: ReadConfig): ReadConfig => ({ ...next, config: withFixed(next.config, started.config, side) })
-  const pendingChanges = (next: ReadConfig) => changesOf(started, next).filter(needsRestart)
+  const pendingChanges = (next: ReadConfig) => changesOf(started, next).filter((path) => needsRestart(path, next))
 
   async function reload(): Promise<Reloaded> {
     const at = clock.now()
@@ -91,7 +94,7 @@ export function createConfiguration({
     try {
       const next = await read()
       const nextFiles = await digestFiles(next.config)
-      const changed = changesOf(current, next).filter((path) => !needsRestart(path))
+      const changed = changesOf(current, next).filter((path) => !needsRestart(path, next))
       const reread = changedKeys(await files, nextFiles).filter((path) => path.startsWith(`${side}.`))
       const paths = [...new Set([...changed, ...reread])]
       const small = paths.every((path) => isOf(inPlace, path)) && !hasNewBrand(current.config, next.config)

@@ -1,12 +1,13 @@
 import { isLoopbackAddress } from '../../base/http/address.ts'
 import type { Handler } from '../../base/http/http.ts'
-import { type Listening, type ListenOptions, listen, type Side } from '../../base/http/http.ts'
+import { type Listening, type ListenOptions, listen, type ServerCertificate, type Side } from '../../base/http/http.ts'
 import { chain } from '../../base/http/mount.ts'
 import type { Configuration, Reloaded, Service } from '../../base/http/service.ts'
 import { type Events, emit } from '../../base/runtime/events.ts'
 import { type Log, startLog } from '../../base/runtime/log.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
+import { serverCertificate } from '../../sides/config/compose/services/address.ts'
 import { type ReadConfig, readConfig } from '../../sides/config/load.ts'
 import { secretsOf } from '../../sides/config/print.ts'
 import type { Config } from '../../sides/config/table.ts'
@@ -58,7 +59,8 @@ interface Settings extends Address {
   readonly connectionsPerAddress: number
   readonly trustedProxies: readonly string[]
   readonly stopWithinMs: number
-  readonly admin?: Address
+  readonly admin?: Address | undefined
+  readonly tls?: { readonly certificate: string; readonly key: string } | undefined
 }
 
 /**
@@ -92,6 +94,7 @@ export async function serve(
     if (process.getuid?.() === 0) emit('process.as_root', { side })
     let running: CreatedSide | undefined
     let replaceable: Replaceable | undefined
+    let listening: readonly Listening[] = []
     let replacing: Promise<void> = Promise.resolve()
     let applied = started
     const configuration = createConfiguration({
@@ -102,6 +105,7 @@ export async function serve(
         await replacing
         if (!running || !replaceable) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
         const merged = await running.checkStore(next)
+        const certificate = await serverCertificate(next.config[side]?.tls, `${side}.tls`)
         if (how === 'replaceSide' || !(await running.change(next, merged ?? next))) {
           const previous = applied
           replacing = replaceSide(replaceable, await create(next, served), async (error) => {
@@ -113,6 +117,7 @@ export async function serve(
             return again
           })
         }
+        if (certificate) for (const each of listening) each.replaceCertificate?.(certificate)
         applied = next
         shown = merged
         restartLog(next.config)
@@ -153,6 +158,7 @@ export async function serve(
         emit('audit.failed', { side, act: 'reload', error: messageOf(error) })
       })
     }
+    const certificate = await serverCertificate(settings.tls, `${side}.tls`)
     running = await create(started, served)
     const { service } = running
     const stopped = waitForSignal()
@@ -160,7 +166,7 @@ export async function serve(
       throw storeError(error, side)
     })
     replaceable = createReplaceable(service)
-    const listening = await listenFor(side, replaceable, settings).catch(async (error: unknown) => {
+    listening = await listenFor(side, replaceable, settings, certificate).catch(async (error: unknown) => {
       log.stop() // the side never ran, so no stop is logged
       await service.stop(0).catch(() => {})
       throw error
@@ -196,7 +202,12 @@ function startLogOf(config: Config, further: readonly string[] = []): Log {
 }
 
 /** Listens on one port; with `admin`, the routes that the other party does not need have a separate address. */
-async function listenFor(side: Side, { handlerOf }: Replaceable, settings: Settings): Promise<readonly Listening[]> {
+async function listenFor(
+  side: Side,
+  { handlerOf }: Replaceable,
+  settings: Settings,
+  certificate: ServerCertificate | undefined,
+): Promise<readonly Listening[]> {
   const { host, port, connections, admin: adminAddress } = settings
   const limits = {
     connectionsPerAddress: settings.connectionsPerAddress,
@@ -205,10 +216,10 @@ async function listenFor(side: Side, { handlerOf }: Replaceable, settings: Setti
   if (!adminAddress) {
     const rest = hasConsole(host) ? 'admin' : 'adminForPrograms'
     const both = handlerOf((service) => chain(service.handler, service[rest].handler))
-    return [await listenAt(side, side, both, { host, port, connections, ...limits })]
+    return [await listenAt(side, side, both, { host, port, connections, certificate, ...limits })]
   }
   const ofMain = handlerOf(({ handler, health }) => chain(handler, health.handler))
-  const main = await listenAt(side, side, ofMain, { host, port, connections, ...limits })
+  const main = await listenAt(side, side, ofMain, { host, port, connections, certificate, ...limits })
   const ofAdmin = handlerOf(({ admin }) => admin.handler)
   const separate = listenAt(`${side}.admin`, side, ofAdmin, { ...adminAddress, part: 'admin', ...limits })
   return [

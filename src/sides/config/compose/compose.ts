@@ -58,14 +58,15 @@ export async function platformOptions(config: PlatformConfig): Promise<PlatformO
 
 /** Without the settings of the server, which the library leaves to its user. */
 function withoutServer<C extends OperatorConfig | PlatformConfig>(config: C) {
-  const { host, port, admin, connections, connectionsPerAddress, trustedProxies, stopWithinMs, ...options } = config
+  const { host, port, tls, admin, connections, connectionsPerAddress, trustedProxies, stopWithinMs, ...options } =
+    config
   return options
 }
 
 /** The address that /docs shows. If the admin API has a separate address, it is still that of the interface. */
-function publicUrlOf({ publicUrl, admin, host, port }: OperatorConfig | PlatformConfig): { publicUrl?: string } {
+function publicUrlOf({ publicUrl, admin, host, port, tls }: OperatorConfig | PlatformConfig): { publicUrl?: string } {
   if (publicUrl !== undefined) return { publicUrl }
-  return admin && port !== 0 ? { publicUrl: localUrl({ host, port }) } : {}
+  return admin && port !== 0 ? { publicUrl: localUrl({ host, port, tls }) } : {}
 }
 
 async function reconciliationOptions(

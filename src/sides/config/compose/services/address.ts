@@ -2,6 +2,7 @@
 
 import { createSecureContext } from 'node:tls'
 import type { BrokerCertificates } from '../../../../base/brokers/certificates.ts'
+import type { ServerCertificate } from '../../../../base/http/http.ts'
 import type { AddressOptions, ConnectionOptions } from '../../../../base/http-client/caller.ts'
 import {
   type AddressSettings,
@@ -35,11 +36,27 @@ export async function certificateOptions(settings: CertificateSettings, at: stri
   }
   const clientCertificate = (await readCa(certificateFile, `${at}.client_certificate`)) as string
   const clientKey = await readText(keyFile, `${at}.client_key`, 'write the path of a PEM file with the key')
-  try {
-    createSecureContext({ cert: clientCertificate, key: clientKey })
-  } catch (error) {
-    const remedy = 'write the PEM file with the key of client_certificate, without a passphrase'
-    refuse(`${at}.client_key`, `the file ${keyFile} does not fit the certificate: ${(error as Error).message}`, remedy)
-  }
+  demandPair({ cert: clientCertificate, key: clientKey }, `${at}.client_key`, keyFile)
   return { ...shared, clientCertificate, clientKey }
+}
+
+/** Reads the certificate with which a side serves HTTPS. @param at 'operator.tls' @throws ConfigError, as certificateOptions() */
+export async function serverCertificate(
+  tls: { readonly certificate: string; readonly key: string } | undefined,
+  at: string,
+): Promise<ServerCertificate | undefined> {
+  if (!tls) return undefined
+  const cert = (await readCa(tls.certificate, `${at}.certificate`)) as string
+  const key = await readText(tls.key, `${at}.key`, 'write the path of a PEM file with the key')
+  demandPair({ cert, key }, `${at}.key`, tls.key)
+  return { cert, key }
+}
+
+function demandPair(pair: ServerCertificate, path: string, file: string): void {
+  try {
+    createSecureContext(pair)
+  } catch (error) {
+    const remedy = 'write the PEM file with the key of this certificate, without a passphrase'
+    refuse(path, `the file ${file} does not fit the certificate: ${(error as Error).message}`, remedy)
+  }
 }
