@@ -239,6 +239,7 @@ onEachEngine('the check reads all chunks, and on SQLite it gives other work a tu
   await database.commit([op(claimMessages, rows)])
   let turns = 0
   let ended = false
+  t.after(() => (ended = true))
   const count = (): void => {
     if (!ended && ++turns) setImmediate(count)
   }

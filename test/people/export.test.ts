@@ -94,6 +94,7 @@ onSqlite('an export and a count of many messages give other work a turn after ea
   await database.commit([op(claimMessages, rows)])
   let turns = 0
   let ended = false
+  t.after(() => (ended = true))
   const count = (): void => {
     if (!ended && ++turns) setImmediate(count)
   }
