@@ -254,12 +254,6 @@ test('no product code speaks HTTP/2 to a peer, except the client of our own', ()
   assert.deepEqual(found, ['base/http-client/dispatcher.ts'])
 })
 
-test('one file imports values of node:http: an import elsewhere would load fetch and WebSocket of Node at each start', () => {
-  const values = /^import (?!type )[^'"]*from 'node:http'/m
-  const found = globSync('**/*.ts', { cwd: src }).filter((file) => values.test(readFileSync(join(src, file), 'utf8')))
-  assert.deepEqual(found, [])
-})
-
 /** The commands that only call a running side. */
 const clients = [
   'attributes',

@@ -1,11 +1,11 @@
 // The HTTP server of both sides: handlers receive bodies as bytes, and every error response is `{error}`.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
-import { createServer } from '../runtime/node-http.ts'
 import { originOf } from '../runtime/origin-of.ts'
 import { sleep } from '../runtime/sleep.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
@@ -193,10 +193,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
     })
     handler(request, response)
   })
-  // The module is loaded only if it is used: see node-http.ts.
-  const tlsServer =
-    certificate &&
-    process.getBuiltinModule('node:https').createServer({ ...limits, ...certificate, handshakeTimeout: 10_000 }, handle)
+  const tlsServer = certificate && createTlsServer({ ...limits, ...certificate, handshakeTimeout: 10_000 }, handle)
   const server = tlsServer ?? createServer(limits, handle)
   const sockets = new Set<Socket>()
   /** Those whose TLS handshake has ended. */

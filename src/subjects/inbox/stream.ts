@@ -1,4 +1,4 @@
-import { ServerResponse } from '../../base/runtime/node-http.ts'
+import { ServerResponse } from 'node:http'
 
 export type EndReason = 'client' | 'slow' | 'expired' | 'refused' | 'replaced' | 'revoked' | 'stopping'
 

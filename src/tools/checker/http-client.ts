@@ -1,10 +1,9 @@
 // Sends the requests of the checker. It uses node:http, because some requests must be incomplete, slow or cut, which no ordinary
 // HTTP client allows.
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
-import * as http from '../../base/runtime/node-http.ts'
 import { redactSecrets } from '../../base/runtime/redact-secrets.ts'
 import type { Answer, Exchange, KeyUse, Lost } from './exchange.ts'
 

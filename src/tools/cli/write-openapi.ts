@@ -1,10 +1,10 @@
 // Writes the OpenAPI documents of both sides, with all optional routes, into the package. Run by `npm run build`.
 
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Service } from '../../base/http/service.ts'
-import { createServer } from '../../base/runtime/node-http.ts'
 import { createOperator } from '../../sides/operator/create-operator.ts'
 import { createPlatform } from '../../sides/platform/create-platform.ts'
 import type { PushOptions } from '../../subjects/delivery/compose.ts'

@@ -1,8 +1,8 @@
 // The network between platform and operator: passes on each request and each answer, and can lose an answer.
 
+import { Agent, request as send } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type Listening, listen } from '../../base/http/http.ts'
-import { Agent, request as send } from '../../base/runtime/node-http.ts'
 
 export interface Wire {
   readonly url: string

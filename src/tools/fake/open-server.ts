@@ -1,8 +1,7 @@
 // Opens the HTTP server of a fake.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
-import { createServer } from '../../base/runtime/node-http.ts'
 import { originOf } from '../../base/runtime/origin-of.ts'
 import { reply } from './forward.ts'
 

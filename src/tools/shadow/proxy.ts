@@ -1,9 +1,14 @@
 // Forwards requests to the operator in production, and its answers back, byte for byte. Both are copied while they pass.
 
-import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type ClientRequest,
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
-import { createServer, request as httpRequest } from '../../base/runtime/node-http.ts'
 import { originOf } from '../../base/runtime/origin-of.ts'
 import { atMost } from '../../base/runtime/within.ts'
 

@@ -1,10 +1,9 @@
 // The control API of the stand-ins: tests and experiments in any language can add devices, inject faults and read the results.
 
-import type { IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
 import { objectIn } from '../../base/runtime/json.ts'
-import { createServer } from '../../base/runtime/node-http.ts'
 import { readBody } from '../../base/runtime/read-body.ts'
 import { type DeviceRequest, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readDeviceRequest, readFault } from './control-input.ts'

@@ -1,11 +1,10 @@
 // A stand-in of oauth2.googleapis.com/token: issues access tokens for assertions signed by service accounts (RFC 7523).
 
 import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { decodeJwt, errors, jwtVerify } from 'jose'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
-import { createServer } from '../../base/runtime/node-http.ts'
 import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { closeServer, listen } from './listen.ts'

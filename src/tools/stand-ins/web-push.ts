@@ -2,7 +2,7 @@
 // also serves real browsers: Firefox connects to it as to Mozilla's push service (web-push/autopush.ts).
 
 import { createECDH, randomBytes, randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import {
   constants,
   createSecureServer,
@@ -13,7 +13,6 @@ import {
 import { createServer as createHttpsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
-import { createServer } from '../../base/runtime/node-http.ts'
 import { createArrivals } from './arrivals.ts'
 import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'

@@ -1,7 +1,6 @@
 // The HTTP server that plays an operator: it reads each request completely, and replies as it is told.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from '../../../base/runtime/node-http.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { originOf } from '../../../base/runtime/origin-of.ts'
 import { readBody } from '../../../base/runtime/read-body.ts'
 import type { KeyUse } from '../exchange.ts'

@@ -2,14 +2,13 @@
 // Only programs of this machine reach the page. Its address has a random part, so that no other user of the machine can subscribe.
 
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { judgeHost, judgeLocalRequest } from '../../../base/http/local-request.ts'
 import { createSubscriberToken } from '../../../base/http/subscriber-token.ts'
 import { limitUnanswered } from '../../../base/http/unanswered.ts'
 import { requestOnce } from '../../../base/http-client/dispatcher.ts'
 import { messageOf } from '../../../base/runtime/message-of.ts'
-import { createServer } from '../../../base/runtime/node-http.ts'
 import { localUrl } from '../../../sides/config/compose/local-url.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
 import { readWidget } from '../../demo/read-widget.ts'
