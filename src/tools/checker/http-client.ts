@@ -1,7 +1,7 @@
 // Sends the requests of the checker. It uses node:http, because some requests must be incomplete, slow or cut, which no ordinary
 // HTTP client allows.
 
-import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import * as http from 'node:http'
 import https from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
 import { redactSecrets } from '../../base/runtime/redact-secrets.ts'
@@ -127,7 +127,7 @@ interface Ending {
 }
 
 /** Reports the end of a request once: its answer, its loss, or that the checker abandoned it. */
-function follow(outgoing: ClientRequest, wire: WireRequest, timeoutMs: number, report: (ending: Ending) => void): void {
+function follow(outgoing: http.ClientRequest, wire: WireRequest, timeoutMs: number, report: (ending: Ending) => void): void {
   let abandoned = false
   let late = false
   const cancel = afterIdle(timeoutMs, () => {
@@ -143,7 +143,7 @@ function follow(outgoing: ClientRequest, wire: WireRequest, timeoutMs: number, r
     outgoing.destroy()
     end({})
   }
-  let answer: IncomingMessage | undefined
+  let answer: http.IncomingMessage | undefined
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
     // Bytes that follow a complete answer do not belong to it.
     if (answer?.complete) return
@@ -178,7 +178,7 @@ function afterIdle(ms: number, act: () => void): () => void {
 const mostDelayMs = 200
 
 function readAnswer(
-  incoming: IncomingMessage,
+  incoming: http.IncomingMessage,
   readAfterMs: number | undefined,
   lateness: () => Omit<Lost, 'blame'> | undefined,
   end: (ending: Ending) => void,
@@ -209,7 +209,7 @@ function readAnswer(
   })
 }
 
-async function writeBody(outgoing: ClientRequest, wire: WireRequest): Promise<void> {
+async function writeBody(outgoing: http.ClientRequest, wire: WireRequest): Promise<void> {
   const bytes = bytesOf(wire)
   if (typeof wire.abandon === 'object' && wire.abandon.after === 'half_body') {
     outgoing.write(bytes.subarray(0, bytes.length >> 1), () => outgoing.emit('half'))

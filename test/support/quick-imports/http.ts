@@ -3,4 +3,3 @@
 const http = process.getBuiltinModule('node:http')
 export const { Agent, ClientRequest, createServer, get, globalAgent, IncomingMessage } = http
 export const { maxHeaderSize, METHODS, OutgoingMessage, request, Server, ServerResponse, STATUS_CODES } = http
-export default http
