@@ -127,7 +127,12 @@ interface Ending {
 }
 
 /** Reports the end of a request once: its answer, its loss, or that the checker abandoned it. */
-function follow(outgoing: http.ClientRequest, wire: WireRequest, timeoutMs: number, report: (ending: Ending) => void): void {
+function follow(
+  outgoing: http.ClientRequest,
+  wire: WireRequest,
+  timeoutMs: number,
+  report: (ending: Ending) => void,
+): void {
   let abandoned = false
   let late = false
   const cancel = afterIdle(timeoutMs, () => {
