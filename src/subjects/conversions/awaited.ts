@@ -25,6 +25,8 @@ export interface AwaitedOptions {
   readonly database: Database
   readonly queue: QueueInput
   readonly quota: StatusQuota
+  /** Whether the operator of a lane reports statuses. */
+  readonly isReported: () => boolean
   /** How long a status waits for its identifier, in milliseconds. */
   readonly waitMs: (lane: string) => number
 }
@@ -35,8 +37,9 @@ const restMs = 1_000
 const restFactor = 9
 
 /** Any number of processes may do this at the same time. */
-export function createAwaitedLoop({ database, queue, quota, waitMs }: AwaitedOptions): Loop {
+export function createAwaitedLoop({ database, queue, quota, isReported, waitMs }: AwaitedOptions): Loop {
   return createLoop('awaited identifiers', async () => {
+    if (!isReported()) return restMs
     const began = clock.monotonic()
     let after: readonly [string, string] = ['', '']
     for (;;) {

@@ -68,7 +68,13 @@ export function createConversions(options: ConversionsOptions): Conversions {
   let waits: ReadonlyMap<string, number | undefined> = new Map()
   let secrets: readonly StatusSecret[] = []
   const loops = stores.map(({ database }) =>
-    createAwaitedLoop({ database, queue, quota, waitMs: (lane) => waits.get(lane) ?? waitByDefaultMs }),
+    createAwaitedLoop({
+      database,
+      queue,
+      quota,
+      isReported: () => parkedLanes.list().length > 0,
+      waitMs: (lane) => waits.get(lane) ?? waitByDefaultMs,
+    }),
   )
 
   function replaceLanes(lanes: readonly StatusLane[]): void {
