@@ -86,8 +86,10 @@ export function cancelWaitingSuite(fixture: QueueFixture): void {
       await until(() => running.length === 20, { awaited: 'the second call runs' })
       // Activity 9 is paused, and cancelled for half of its items: also those that the pause holds back.
       await queue.setControls([pauseOf('1/push', { kind: 'activity', name: '9' })])
-      await until(async () => [...(await service.state()).heldBack.values()][0] ?? 0, {
-        awaited: 'items are held back',
+      // A count of pages is exact only while no item moves.
+      const sentOf9 = of('9').filter((seq) => sent.has(seq)).length
+      await until(async () => ([...(await service.state()).heldBack.values()][0] ?? 0) >= 2_000 - sentOf9, {
+        awaited: 'all items of activity 9 but those that were sent are held back',
       })
       assert.equal(await countAll(queue, { activity: '8' }), 2_000)
       assert.equal(await countAll(queue, {}), 6_000)
