@@ -50,24 +50,35 @@ const atOnce = 8
 test('each mutant of the platform is found by its check, and by no unrelated one', async (t) => {
   const queue = [...platformMutants]
   const rows: string[] = []
-  const wrong: string[] = []
+  const again: (typeof platformMutants)[number][] = []
   async function runMutants(): Promise<void> {
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-      const { check, modes, fault, also = [] } = mutant
-      const { only = check.startsWith('pause.') ? ['pause', 'lost'] : quick } = mutant
-      const outcome = await checkPlainPlatform(mutant.mutate, { only, ...(modes && { modes }) })
-      const failed = failedChecks(outcome)
-      rows.push(`${failed.includes(check) ? '✓' : '✗'} ${check.padEnd(22)} ${fault}`)
-      const expected = new Set([check, ...also])
-      const run = new Set(outcome.results.map((result) => result.check.id))
-      const difference = [...expected].filter((id) => run.has(id) && !failed.includes(id)).map((id) => `not ${id}`)
-      for (const result of outcome.results)
-        if (result.status === 'failed' && !expected.has(result.check.id))
-          difference.push(`${result.check.id} (${result.target.name}): ${result.seen}`)
-      if (difference.length > 0) wrong.push(`${fault}: ${difference.join('; ')}`)
+      if ((await differenceOf(mutant)) !== undefined) again.push(mutant)
+      rows.push(`${again.includes(mutant) ? '✗' : '✓'} ${mutant.check.padEnd(22)} ${mutant.fault}`)
     }
   }
   await Promise.all(Array.from({ length: atOnce }, runMutants))
   for (const row of rows.toSorted()) t.diagnostic(row)
+  // Pauses are judged by the clock, and a machine that stands still for a moment shifts them: these mutants are judged again, alone.
+  const wrong: string[] = []
+  for (const mutant of again) {
+    const difference = await differenceOf(mutant)
+    if (difference !== undefined) wrong.push(`${mutant.fault}: ${difference}`)
+  }
   assert.deepEqual(wrong, [])
 })
+
+/** @returns the checks that did not find the mutant, and those that found another fault. Undefined: none */
+async function differenceOf(mutant: (typeof platformMutants)[number]): Promise<string | undefined> {
+  const { check, modes, also = [] } = mutant
+  const { only = check.startsWith('pause.') ? ['pause', 'lost'] : quick } = mutant
+  const outcome = await checkPlainPlatform(mutant.mutate, { only, ...(modes && { modes }) })
+  const failed = failedChecks(outcome)
+  const expected = new Set([check, ...also])
+  const run = new Set(outcome.results.map((result) => result.check.id))
+  const difference = [...expected].filter((id) => run.has(id) && !failed.includes(id)).map((id) => `not ${id}`)
+  for (const result of outcome.results)
+    if (result.status === 'failed' && !expected.has(result.check.id))
+      difference.push(`${result.check.id} (${result.target.name}): ${result.seen}`)
+  return difference.length > 0 ? difference.join('; ') : undefined
+}
