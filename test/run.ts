@@ -29,7 +29,7 @@ const shortFiles = [
   'test/{providers,reconcile}/**/*.test.ts',
   'test/console/*.test.ts',
 ]
-/** They measure the memory of their process, start a browser, or replace what each process has. */
+/** They measure the memory of their process, start a browser, or replace globals of the process. */
 const alone = [
   'test/cli/traces.test.ts',
   'test/console/chromium.test.ts',

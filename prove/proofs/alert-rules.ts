@@ -180,7 +180,7 @@ async function raiseAndEnd(
 const isOf = (alert: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>> = {}): boolean =>
   Object.entries(labels).every(([name, value]) => alert[name] === value)
 
-/** Does what the faults repeat once a second. */
+/** Repeats the faults once a second. */
 function startRepeating(sides: Sides) {
   let running: Promise<void> | undefined
   let stopped = false

@@ -11,7 +11,7 @@ import { createSetup } from '../harness/setup.ts'
 import { assertBothSidesAgree } from '../harness/verdict.ts'
 
 const lane = { max: 10, spanMs: 5, concurrency: 4, retry: { firstMs: 50, mostMs: 1_000 } }
-/** Of one lane for each brand: those of the calls in progress, and of as many calls whose outcomes are not written. */
+/** The messages of the calls in progress, and of as many calls without a written outcome, for one lane of each brand. */
 const mostRepeated = 2 * (2 * lane.concurrency * lane.max)
 const followWithinMs = 2_000
 

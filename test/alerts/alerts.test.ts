@@ -225,18 +225,17 @@ test('each trouble arrives at a web server and at a mail server with the command
     const lines = mails.flatMap((text) => text.replaceAll('=\r\n', '').split('\r\n'))
     return names.filter((name) => lines.includes(state === 'ended' ? `ended: ${name}` : name))
   }
+  const assertArrived = (state: 'began' | 'ended'): void => {
+    const received = posted(state).map(({ name }) => name)
+    assert.deepEqual(received.toSorted(), names)
+    assert.deepEqual(mailed(state), names)
+  }
 
   for (const minutes of [0, 6]) {
     passTime(t, minutes * minute)
     await alerts.check()
   }
-  assert.deepEqual(
-    posted('began')
-      .map(({ name }) => name)
-      .toSorted(),
-    names,
-  )
-  assert.deepEqual(mailed('began'), names)
+  assertArrived('began')
   for (const { remedy } of posted('began')) assert.match(remedy, /bellwire |by itself|touch /)
 
   states = states.map((_, i) => ({ ...running, name: `${i + 1}/push` }))
@@ -255,13 +254,7 @@ test('each trouble arrives at a web server and at a mail server with the command
     passTime(t, minutes * minute)
     await alerts.check()
   }
-  assert.deepEqual(
-    posted('ended')
-      .map(({ name }) => name)
-      .toSorted(),
-    names,
-  )
-  assert.deepEqual(mailed('ended'), names)
+  assertArrived('ended')
 })
 
 test('a source that stays away is one trouble, which ends when it answers, or when nothing is asked in vain for a quarter of an hour', async (t) => {

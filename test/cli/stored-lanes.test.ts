@@ -1,14 +1,13 @@
 // Lanes of the platform's store: added, changed and removed by calls, without a restart.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -34,16 +33,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   const got: { key: string | undefined; brand: number }[] = []
-  const server = createServer(async (request, response) => {
-    const elements = (await json(request)) as { activity: { id: number; brand_id: number } }[]
-    for (const { activity } of elements)
-      got.push({ key: request.headers['x-api-key'] as string, brand: activity.brand_id })
-    const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
-    response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
-  }).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await startAccepting(t, (brands, key) => void got.push(...brands.map((brand) => ({ key, brand }))))
   await writeFile(file, written('sqlite:platform.db', [1]))
   const platform = start(t, ['platform', '-c', file], ports)
   const { admin } = await addressesOf(platform)
@@ -138,16 +128,10 @@ test('while lanes come, change and go by calls and by reloads, calls of another 
   const file = join(folder, 'bellwire.yaml')
   const got: number[] = []
   const slow = Promise.withResolvers<void>()
-  const server = createServer(async (request, response) => {
-    const elements = (await json(request)) as { activity: { id: number; brand_id: number } }[]
-    got.push(...elements.map(({ activity }) => activity.brand_id))
-    if (elements.some(({ activity }) => activity.brand_id === 1)) await slow.promise
-    const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
-    response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
-  }).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await startAccepting(t, async (brands) => {
+    got.push(...brands)
+    if (brands.includes(1)) await slow.promise
+  })
   const push = (brand: number, more = '') =>
     `{brand: ${brand}, channel: push, span: 5ms, to: {provider: operator-api, url: "${url}", api_key: ${secret}}${more}}`
   const inbox = '{brand: 1, channel: site, span: 5ms, to: own}'
@@ -247,3 +231,19 @@ test('a lane of the store is served by the other processes too', { skip }, async
   await until(async () => !(await lanes(first?.admin)).includes('7/push'), { awaited: 'the first process' })
   for (const each of processes) assert.doesNotMatch(each.out(), /"server\.stopping"/, 'no side was replaced')
 })
+
+/** Starts an operator that accepts every message. @param onBatch receives the brands of a batch and its key, before the answer */
+async function startAccepting(
+  t: TestContext,
+  onBatch: (brands: readonly number[], key: string | undefined) => void | Promise<void>,
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const elements = (await json(request)) as { activity: { id: number; brand_id: number } }[]
+    const brands = elements.map(({ activity }) => activity.brand_id)
+    await onBatch(brands, request.headers['x-api-key'] as string | undefined)
+    const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
+    response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
+  })
+  const { port } = await listenLocally(t, server)
+  return `http://127.0.0.1:${port}`
+}

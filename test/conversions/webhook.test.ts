@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { nobodyErased } from '../../src/base/people/erasures.ts'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
@@ -116,7 +117,7 @@ onEachEngine('parked statuses have a quota, and a decision about them makes room
   const queue = createQueue(database)
   const databaseOf = () => database
   const quota = createStatusQuota({ queue, databaseOf, most: 3 })
-  const intake = createStatusIntake({ queue, quota, databaseOf })
+  const intake = createStatusIntake({ queue, quota, databaseOf, erased: nobodyErased })
   const park = (n: number) => intake.storeStatuses([{ invalid: 'unreadable', text: String(n) }], ['1/push'], 'webhook')
   for (const n of [1, 2, 3]) await park(n)
   await assert.rejects(park(4), StatusesFull)

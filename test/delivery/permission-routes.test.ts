@@ -18,6 +18,7 @@ import { findLateMessages } from '../../src/subjects/delivery/permission-check.t
 import { createSuppression } from '../../src/subjects/delivery/suppress.ts'
 import { run } from '../cli/bellwire.ts'
 import { message } from '../suites/provider.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
 import { pathTo } from '../support/send-path.ts'
@@ -237,18 +238,11 @@ onEachEngine('the check reads all chunks, and on SQLite it gives other work a tu
     return ['1', `key ${i}`, uuidv7(), i % 2 === 0 ? 'excluded' : `other ${i}`, 'owner', 'request', 0, 0, chunk, chunk]
   })
   await database.commit([op(claimMessages, rows)])
-  let turns = 0
-  let ended = false
-  t.after(() => (ended = true))
-  const count = (): void => {
-    if (!ended && ++turns) setImmediate(count)
-  }
-  count()
+  const turns = countTurns(t)
   const exclusions = new Map([['excluded', [{ from: 0, to: null }]]])
   const { messages, certain, unclear, found } = await findLateMessages(database, '1', exclusions, 10)
-  ended = true
   assert.deepEqual([messages, certain, unclear, found.length], [2 * chunks, 0, chunks, 10])
-  assert.ok(turns >= (database.engine === 'sqlite' ? chunks : 1), `${turns} turns`)
+  assert.ok(turns() >= (database.engine === 'sqlite' ? chunks : 1), `${turns()} turns`)
 })
 
 const parts = { activityId: '7', actionId: null, triggerHash: 'hash' }

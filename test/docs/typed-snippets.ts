@@ -96,7 +96,7 @@ const project = {
     strict: true,
     noUncheckedIndexedAccess: true,
     exactOptionalPropertyTypes: true,
-    // The declarations of the package import those of other packages, which strict mode rejects.
+    // The declarations of the package import declarations of other packages, which strict mode rejects.
     skipLibCheck: true,
     noEmit: true,
     allowImportingTsExtensions: true,

@@ -169,8 +169,7 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     const status = { statuses: [{ push_id: clicked, status: 'clicked' }] }
     const headers = { authorization: `Bearer ${await tokenOf(shell, '1001')}` }
     await ok(post(`${url(shell, 7001)}/app/status`, status, undefined, headers))
-    const shown = (): Promise<Answer> => get(`${url(shell, 7102)}/admin/messages?id=31`, keys.platform)
-    await until(async () => (await shown()).text.includes('"clicked"'), { withinMs: 20_000, awaited: 'its status' })
+    await reported(shell, 31, 'clicked')
     const ref = await deliver(shell, { id: 33, activity_id: 7, action_id: 9 })
     shell.replaced.set('019aa7c2-5f3e-7000-9c1b-0242ac120002', ref)
     shell.env.BASE_URL = url(shell, 7001)
@@ -182,6 +181,7 @@ const preparations: Readonly<Record<string, (shell: Shell, before: Addresses) =>
     shell.env.KEY = keys.platform
     shell.replaced.set('/etc/bellwire.yaml', 'bellwire.yaml')
     const ref = await deliver(shell, { id: 32, activity_id: 7, action_id: 9 })
+    await reported(shell, 32, 'sent')
     shell.replaced.set('01a20bb0-3f42-7001-afd5-98403f9aeb65', ref)
     shell.replaced.set('operator-api operator.example', `operator-api ${url(shell, 7001).slice('http://'.length)}`)
   },
@@ -231,6 +231,12 @@ async function ok(answer: Promise<Answer>): Promise<Answer> {
 async function tokenOf(shell: Shell, user: string): Promise<string> {
   const body = { brand: '1', user_id: user }
   return (await ok(post(`${url(shell, 7101)}/admin/subscriber-tokens`, body, keys.tokens))).body.token
+}
+
+/** Resolves when the platform has this status of a message. */
+async function reported(shell: Shell, id: number, status: string): Promise<void> {
+  const shown = (): Promise<Answer> => get(`${url(shell, 7102)}/admin/messages?id=${id}`, keys.platform)
+  await until(async () => (await shown()).text.includes(`"${status}"`), { withinMs: 20_000, awaited: 'its status' })
 }
 
 /** Sends a push message of brand 1 through the platform. @returns its identifier */

@@ -11,6 +11,7 @@ import { messageKey } from '../../src/contract/message-key.ts'
 import { operatorPersonParts } from '../../src/sides/operator/people.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { claimMessages } from '../../src/subjects/delivery/messages.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { onSqlite } from '../support/engines.ts'
 import { adminKey, get, temporary } from '../support/sides.ts'
 import { other, person, plantOperator, plantPlatform, readCells } from './planted.ts'
@@ -92,22 +93,15 @@ onSqlite('an export and a count of many messages give other work a turn after ea
     ...[0, 0, 1, 1],
   ])
   await database.commit([op(claimMessages, rows)])
-  let turns = 0
-  let ended = false
-  t.after(() => (ended = true))
-  const count = (): void => {
-    if (!ended && ++turns) setImmediate(count)
-  }
-  count()
+  const turns = countTurns(t)
   const all = operatorPersonParts.map((part) => ({ database, part }))
   assert.equal((await countPerson(person, all)).messages, pages * 100)
-  assert.ok(turns > pages, `${turns} turns`)
-  const before = turns
+  assert.ok(turns() > pages, `${turns()} turns`)
+  const before = turns()
   let text = ''
   for await (const part of writePerson({}, person, all)) text += part
-  ended = true
   assert.equal(JSON.parse(text.replace('{,', '{')).messages.length, pages * 100)
-  assert.ok(turns - before > pages, `${turns - before} turns`)
+  assert.ok(turns() - before > pages, `${turns() - before} turns`)
 })
 
 const parts = { userId: person.userId, activityId: '7', actionId: null, triggerHash: 'hash' }

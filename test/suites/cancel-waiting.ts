@@ -89,7 +89,7 @@ export function cancelWaitingSuite(fixture: QueueFixture): void {
       // A count of pages is exact only while no item moves.
       const sentOf9 = of('9').filter((seq) => sent.has(seq)).length
       await until(async () => ([...(await service.state()).heldBack.values()][0] ?? 0) >= 2_000 - sentOf9, {
-        awaited: 'all items of activity 9 but those that were sent are held back',
+        awaited: 'all unsent items of activity 9 are held back',
       })
       assert.equal(await countAll(queue, { activity: '8' }), 2_000)
       assert.equal(await countAll(queue, {}), 6_000)

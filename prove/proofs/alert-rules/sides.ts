@@ -207,7 +207,7 @@ export async function startSides(folder: string, signal: AbortSignal) {
   }
 
   let last = 0
-  /** What faults and their remedies need. */
+  /** The parts that faults and their remedies use. */
   const ends: { apns?: () => void; run?: string; dead: readonly string[] } = { dead: [] }
   return {
     ends,

@@ -196,7 +196,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   const tlsServer = certificate && createTlsServer({ ...limits, ...certificate, handshakeTimeout: 10_000 }, handle)
   const server = tlsServer ?? createServer(limits, handle)
   const sockets = new Set<Socket>()
-  /** Those whose TLS handshake has ended. */
+  /** The sockets after their TLS handshake. */
   const ready = new WeakSet<Socket>()
   server.maxConnections = connections
   const reportDropped = summarizeRepeats(60_000, (_side, count) => emit('connections.refused', { side, count }))
@@ -247,7 +247,7 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
     ...(tlsServer && { replaceCertificate: (next: ServerCertificate) => tlsServer.setSecureContext(next) }),
     close(withinMs = 5_000) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Also connections whose TLS handshake has not ended.
+      // Also connections during their TLS handshake.
       const timeout = clock.setTimeout(() => {
         for (const socket of sockets) socket.destroy()
       }, withinMs)

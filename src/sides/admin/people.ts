@@ -39,7 +39,7 @@ const ShownErasure = Type.Object({
   erased: Type.Record(Type.String(), whole(), { description: 'The number of erased rows of each list of the export' }),
   waiting: whole('Rows that are in use, and are erased as soon as they are settled'),
   kept: Type.Array(Type.Object({ column: text('table.column'), as: Type.String(), why: Type.String() }), {
-    description: 'What stays, and why',
+    description: 'The kept data, with the reasons',
   }),
 })
 

@@ -344,7 +344,7 @@ export const RevokedKey = closedObject({ name: text('The name of a key of the st
 const laneSettings = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
 export const AddedLane = closedObject({
-  settings: laneSettings('The settings of the lane, as those of `platform.lanes[]`. They name no file.'),
+  settings: laneSettings('The settings of the lane, as in `platform.lanes[]`. They name no file.'),
   ...actReason,
 })
 

@@ -48,3 +48,9 @@ export const acts: readonly Act[] = [
   ...reconciliationActs,
   ...settingsActs,
 ]
+
+/** The page of the navigation to which a page or an act belongs. */
+export function sectionOf(path: string): string {
+  const page = pages.find((each) => each.path === path)
+  return page ? (page.within ?? page.path) : path.slice(0, path.lastIndexOf('/'))
+}

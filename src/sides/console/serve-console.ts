@@ -14,15 +14,16 @@ import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import { reasonMemberOf } from '../admin/requests.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
+import { errorContent } from './error-content.ts'
 import { createFiles } from './files.ts'
-import { buttons, type Html, hidden, html, type Link, query as queryOf, sentence } from './html.ts'
+import { type Html, hidden, html, type Link, query as queryOf } from './html.ts'
 import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
 import { createLivePages } from './live.ts'
 import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
 import { demandSameOrigin, originOf } from './origin.ts'
 import { createOtherSide } from './other-side.ts'
 import type { Act, AnyRouteName, Fields, Page, Visit } from './page.ts'
-import { acts, pages } from './pages.ts'
+import { acts, pages, sectionOf } from './pages.ts'
 import type { People } from './people.ts'
 import { createSessions, type Identity, type Session } from './session.ts'
 import { createWatch } from './watch.ts'
@@ -344,25 +345,17 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   async function showError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { status, message } = asRefusal(error)
+    const path = request.routeOptions.url ?? ''
     // A route of /admin has reported its own error.
     if (!(error instanceof HttpError)) {
-      const { method, routeOptions } = request
-      emit('request.refused', {
-        side,
-        method,
-        path: routeOptions.url ?? '',
-        status,
-        error: message,
-        cause: messageOf(error),
-      })
+      const { method } = request
+      emit('request.refused', { side, method, path, status, error: message, cause: messageOf(error) })
     }
-    const title = status === 404 ? 'Not found' : status === 403 ? 'Not allowed' : 'This did not work'
     const isOpen = opened.has(request)
-    const content = html`<h1>${title}</h1><p class="note bad" role="alert" tabindex="-1" autofocus>${sentence(message.replace(hintForPrograms, ''))}</p>
-!${buttons(isOpen ? waysOn(request, status) : [[baseOf(request), 'Sign in']])}`
+    const ways: readonly Link[] = isOpen ? waysOn(request, status) : [[baseOf(request), 'Sign in']]
+    const { title, content } = errorContent(status, message, ways)
     reply.code(status)
-    if (isOpen)
-      return send(request, reply, { title, path: sectionOf(request.routeOptions.url?.slice(8) ?? ''), content })
+    if (isOpen) return send(request, reply, { title, path: sectionOf(path.replace(/^\/console/, '')), content })
     const frame = { title, side, base: baseOf(request), versions: await files.versions() }
     return reply.type(htmlType).send(documentOf(frame, html`<main class="sign-in" id="content">!${content}</main>`))
   }
@@ -378,15 +371,6 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       [base, 'Overview'],
     ]
   }
-}
-
-/** @example ': GET /admin/lanes lists them' */
-const hintForPrograms = /: GET \/admin\/\S+ [^:]*$/
-
-/** The page of the navigation to which a page or an act belongs. */
-function sectionOf(path: string): string {
-  const page = pages.find((each) => each.path === path)
-  return page ? (page.within ?? page.path) : path.slice(0, path.lastIndexOf('/'))
 }
 
 const unknownPerson = (name: string): string =>

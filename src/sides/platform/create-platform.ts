@@ -54,7 +54,7 @@ export interface Platform extends Service, ActRecorder {
   /** @throws ConfigError: a key of the store has the name of one of these */
   demandFreeNames(lists: KeyLists): void
   /**
-   * Accepts these keys from now on, beside those of the store, and serves these lanes: with those of the store. A lane that is the same object
+   * Accepts these keys from now on, beside the keys of the store, and serves these lanes, with the lanes of the store. A lane that is the same object
    * as before goes on.
    *
    * @returns false: nothing was changed, because /app serves other brands; this needs another platform

@@ -1,4 +1,4 @@
-// The troubles of this process: those that events begin and end, and those that are read: lanes, Failed Actions, disk, discrepancies.
+// The troubles of this process. Events begin and end some; others are read: lanes, Failed Actions, disk, discrepancies.
 
 import type { LaneState } from '../../base/queue/queue.ts'
 import { clock } from '../../base/runtime/clock.ts'

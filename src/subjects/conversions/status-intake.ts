@@ -1,7 +1,7 @@
 // Stores the statuses that operators report. Webhooks, polling and the replays of parked records come through here.
 
 import { isErased } from '../../base/people/digest.ts'
-import { type ErasedPeople, nobodyErased } from '../../base/people/erasures.ts'
+import type { ErasedPeople } from '../../base/people/erasures.ts'
 import { findRefs, type KnownRefs, type LaneRef, laneRefKey } from '../../base/queue/find-refs.ts'
 import { brandOf } from '../../base/queue/lane-name.ts'
 import type { QueueInput } from '../../base/queue/queue.ts'
@@ -23,7 +23,7 @@ export interface StatusIntakeOptions {
   readonly quota: StatusQuota
   /** The database of a brand; of noBrand, the database of all brands that have none of their own. */
   readonly databaseOf: (brand: string) => Database
-  readonly erased?: Pick<ErasedPeople, 'find'>
+  readonly erased: Pick<ErasedPeople, 'find'>
 }
 
 /** How many records were stored, and how many of them wait for their identifier; how many were parked. */
@@ -66,12 +66,7 @@ interface SortedStatuses {
 }
 
 /** @example await createStatusIntake({ queue, quota, databaseOf }).take(readStatusBody(body), ['1/push', '1/site'], 'webhook') */
-export function createStatusIntake({
-  queue,
-  quota,
-  databaseOf,
-  erased = nobodyErased,
-}: StatusIntakeOptions): StatusIntake {
+export function createStatusIntake({ queue, quota, databaseOf, erased }: StatusIntakeOptions): StatusIntake {
   async function sort(records: readonly ReadStatus[], lanes: readonly string[]): Promise<SortedStatuses> {
     const known = await findKnown(records.filter(isRecord), lanes)
     const brands = new Set(lanes.map(brandOf))

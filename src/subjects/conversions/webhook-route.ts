@@ -47,7 +47,7 @@ const bodies = { name: 'statuses' }
 /**
  * 200 with `{accepted, parked}` once the records are on disk, 400 for an unreadable body, 401 for a wrong signature.
  *
- * @param secrets those of the lanes now
+ * @param secrets the present secrets of the lanes
  */
 export function statusWebhookRoute(
   app: FastifyInstance,

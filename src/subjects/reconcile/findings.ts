@@ -1,4 +1,4 @@
-// What is to be done about the lists now, as every process of the platform reads it from the store: a restart forgets no finding, and
+// The discrepancies that a person has to correct. Every process of the platform reads them from the store: a restart forgets no finding, and
 // the process that executed the last run need not be the one that executed the run before.
 
 import type { Database } from '../../base/store/database.ts'

@@ -41,18 +41,13 @@ const inPlace = [...keysAndLog, 'platform.lanes', 'operator.tls', 'platform.tls'
 /** The addresses and the stores stay as they were at the start. */
 const fixed = {
   settings: [
-    'host',
-    'port',
-    'admin',
-    'connections',
-    'connections_per_address',
-    'trusted_proxies',
-    'stop_within',
-  ].concat(['store', 'stores']),
-  options: ['host', 'port', 'admin', 'connections', 'connectionsPerAddress', 'trustedProxies', 'stopWithinMs'].concat([
-    'store',
-    'stores',
-  ]),
+    ...['host', 'port', 'admin', 'connections', 'connections_per_address', 'trusted_proxies', 'stop_within'],
+    ...['store', 'stores'],
+  ],
+  options: [
+    ...['host', 'port', 'admin', 'connections', 'connectionsPerAddress', 'trustedProxies', 'stopWithinMs'],
+    ...['store', 'stores'],
+  ],
 }
 const mostNamed = 100
 const unset = 'not set'
@@ -83,13 +78,17 @@ export function createConfiguration({
   const fix = (next: ReadConfig): ReadConfig => ({ ...next, config: withFixed(next.config, started.config, side) })
   const pendingChanges = (next: ReadConfig) => changesOf(started, next).filter((path) => needsRestart(path, next))
 
+  function noteRefused(error: unknown, at: number): void {
+    latest = { at, error: messageOf(error) }
+    emit('server.reload_refused', { side, error: messageOf(error) })
+  }
+
   async function reload(): Promise<Reloaded> {
     const at = clock.now()
     const former = { current, files }
     const refuse = (error: unknown): void => {
       ;({ current, files } = former)
-      latest = { at, error: messageOf(error) }
-      emit('server.reload_refused', { side, error: messageOf(error) })
+      noteRefused(error, at)
     }
     try {
       const next = await read()
@@ -133,12 +132,7 @@ export function createConfiguration({
       return { settings, ...(latest && { reload: latest }) }
     },
     applyAgain() {
-      const applying = last.then(async () =>
-        apply(fix(current), 'inPlace', (error) => {
-          latest = { at: clock.now(), error: messageOf(error) }
-          emit('server.reload_refused', { side, error: messageOf(error) })
-        }),
-      )
+      const applying = last.then(async () => apply(fix(current), 'inPlace', (error) => noteRefused(error, clock.now())))
       last = applying.catch(() => {})
       return applying
     },

@@ -23,8 +23,8 @@ export async function cancelUnserved(database: Database, lanes: readonly string[
       ownLanesOp(owner, lanes),
       heldLanesOp(owner, lanes),
     ])
-    // After the acquisition: a process registers a lane before it acquires it. So a lane of ours that nobody serves was acquired here,
-    // now or in an earlier call that could not release it.
+    // After the acquisition: a process registers a lane before it acquires it. So a lane of this process that nobody serves was acquired
+    // here, now or in an earlier call that could not release it.
     const { living } = await createProcessReader(database)(owner)
     const served = new Set(living.flatMap((each) => each.lanes))
     const unserved = held.map(({ lane }) => lane).filter((lane) => !served.has(lane))

@@ -56,14 +56,14 @@ const selectLanes = statement<{ owner: string; version: number; lanes: string }>
 export const registerOp = (owner: string, version: number, lanes: readonly string[]): Op =>
   op(upsertProcess, [[owner, version, JSON.stringify(lanes)]])
 
-/** Registers a process that may serve no lane. Its lanes are released after its end, as those of every registered process. */
+/** Registers a process that may serve no lane. Its lanes are released after its end, like the lanes of every registered process. */
 export const registerOnceOp = (owner: string): Op => op(insertProcess, [[owner]])
 
 /** Acquires those of the lanes that have no owner. */
 export const ownLanesOp = (owner: string, lanes: readonly string[]): Op<{ lane: string }> =>
   op(insertOwner, lanes, (lane) => [lane, owner])
 
-/** Those of the lanes that this process owns. */
+/** Selects the lanes that this process owns. */
 export const heldLanesOp = (owner: string, lanes: readonly string[]): Op<{ lane: string }> =>
   op(selectHeld, lanes, (lane) => [lane, owner])
 

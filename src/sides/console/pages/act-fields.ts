@@ -3,7 +3,7 @@
 import { buttons, type Html, html, type Link } from '../html.ts'
 import type { AnyRouteName, Fields, Visit } from '../page.ts'
 
-/** Those of the links that this key may follow, as buttons. @param all each with the route that it needs */
+/** The links that this key may follow, as buttons. @param all each with the route that it needs */
 export const offers = ({ can }: Visit, all: readonly (readonly [needs: AnyRouteName, ...Link])[]): Html =>
   buttons(all.filter(([needs]) => can(needs)).map(([, to, says]) => [to, says]))
 

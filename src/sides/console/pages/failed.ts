@@ -136,7 +136,7 @@ function selectionOf(fields: Fields): AnswerlessSelection {
   return Object.keys(filter).length === 0 && fields.all === 'true' ? { all: true } : filter
 }
 
-/** The page of the message whose decision it is, or the list with its filter. */
+/** The page of the decided message, or the list with its filter. */
 const pageOf = (visit: Visit, { seq = '', selected, ...fields }: Fields): string =>
   selected === undefined && /^\d+$/.test(seq) && visit.can('GET /admin/messages')
     ? visit.link('/message', { seq })

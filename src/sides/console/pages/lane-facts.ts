@@ -29,7 +29,7 @@ export function laneTable(visit: Visit, lanes: readonly Lane[]): Html {
   return table('Lanes', ['Lane', 'State', '#Waiting', '#Oldest', '#In calls', '#Rate'], rows)
 }
 
-/** Lanes whose state is not known. */
+/** Lanes in an unknown state. */
 export const missingLanes = (names: readonly string[]): Html =>
   html`!${names.map((name) => html`<p class="note bad">The store of lane <bdi>${name}</bdi> does not answer now.</p>`)}`
 

@@ -97,7 +97,7 @@ const head = `# yaml-language-server: $schema=bellwire.schema.json
 
 `
 
-/** They send a message, show what became of it, and open the console. Whoever changes, copies or erases adds a scope on purpose. */
+/** They send a message, show its life, and open the console. Changes, copies and erasures need a further scope. */
 const firstScopes: readonly Scope[] = ['counts', 'read', 'audit']
 
 const newKey = (): string => randomBytes(32).toString('hex')
