@@ -95,7 +95,7 @@ async function itemsOf(visit: Visit): Promise<Html> {
   const acts = state === 'pending' ? ([replay, dismiss] as const).filter((act) => visit.can(act.needs)) : []
   const rows = items.map(
     ({ seq, id, user, lane, reason, error, at, attempts }) =>
-      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td><bdi>${lane}</bdi></td><td><bdi>${user ?? '–'}</bdi></td><td>${reason}</td><td class="number">${number(attempts)}</td><td class="wide"><bdi>${error}</bdi></td></tr>`,
+      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td><bdi>${lane}</bdi></td><td><bdi>${user ?? '–'}</bdi></td><td>${reason}</td><td class="number">${number(attempts)}</td><td class="wide"><bdi class="cut">${error}</bdi></td></tr>`,
   )
   const columns = ['Message', 'Time', 'Lane', 'User', 'Reason', '#Attempts', 'Error']
   const following =

@@ -60,7 +60,7 @@ export function messageTable(visit: Visit, rows: readonly Row[]): Html {
     const error = row.error ?? ''
     const reason = ('reason' in row ? row.reason : undefined) ?? shownRule(row) ?? ''
     const why = error.startsWith(reason) ? error : [reason, error].filter(Boolean).join(': ')
-    return html`<tr><th scope="row"><a href="${linkOf(visit, row)}">${id}</a></th><td>!${moment(at)}</td><td><bdi>${place}</bdi></td><td><bdi>${userId}</bdi></td><td>${activityId ?? '–'}</td><td>${actionId ?? '–'}</td><td>!${badge(row.outcome)}</td><td class="wide"><bdi>${why}</bdi></td></tr>`
+    return html`<tr><th scope="row"><a href="${linkOf(visit, row)}">${id}</a></th><td>!${moment(at)}</td><td><bdi>${place}</bdi></td><td><bdi>${userId}</bdi></td><td>${activityId ?? '–'}</td><td>${actionId ?? '–'}</td><td>!${badge(row.outcome)}</td><td class="wide"><bdi class="cut">${why}</bdi></td></tr>`
   })
   return table('Messages', ['activity.id', 'Time', 'Lane', 'User', 'Activity', 'Action', 'Outcome', 'Why'], lines)
 }
