@@ -15,7 +15,7 @@ export const authVariants = {
   bearer: { bearer: text({ help: 'The token.', secret: true, option: 'token' }) },
   oauth2: {
     oauth2: url({
-      help: 'The address of the token endpoint. The grant is client_credentials. It is called with the same proxy and client certificate; the certificates of the system are trusted too.',
+      help: 'The address of the token endpoint, for the grant client_credentials.',
       option: 'tokenUrl',
     }),
     client_id: text({ help: 'The client id.' }),
@@ -59,7 +59,7 @@ export const certificateSettings = {
 export const connectionSettings = {
   proxy: proxyUrl({
     section: 'Calls to other systems',
-    help: 'An HTTP proxy for these calls; https addresses are called through it with CONNECT. Default: direct connections.',
+    help: 'An HTTP proxy for these calls. Default: direct connections.',
     optional: true,
     secret: true,
   }),

@@ -45,7 +45,7 @@ export const alerts = group(
       { help: 'The receivers of alerts.', minItems: 1 },
     ),
     after: duration({
-      help: 'How long a trouble lasts before it is reported. Troubles that a person has to end are reported at once.',
+      help: 'How long a trouble lasts before it is reported, unless a person has to end it.',
       default: '5min',
     }),
     oldest: duration({ help: 'A message that waits for longer is a trouble.', default: '15min' }),

@@ -71,12 +71,12 @@ const source = variants(
 export const attributeSettings = {
   attributes: list(source, {
     section: 'User attributes',
-    help: 'Sources of user attributes: blocked, excluded, active, consents. Suppression and reconciliation both read them.',
+    help: 'Sources of user attributes, for suppression and reconciliation.',
   }),
   suppression: variants(
     {
       section: 'Suppression',
-      help: 'Whether messages to blocked, excluded and unconsented users are suppressed. Default: the sources under operator.attributes decide.',
+      help: 'Whether user attributes suppress messages. Default: the sources under operator.attributes decide.',
       remedy: 'list sources under operator.attributes, or write suppression: none to send to all users',
       optional: true,
     },

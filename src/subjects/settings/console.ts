@@ -12,7 +12,7 @@ export const consoleSignIn = group(
   'Console',
   {
     people: rows(
-      'The people who may sign in without a key, by `oidc` or `proxy_header`. Their names are in the audit trail.',
+      'The people who may sign in without a key, by `oidc` or `proxy_header`.',
       {
         name: text({ help: 'The name that the provider or the proxy gives, such as anna@example.com.' }),
         scopes: list(oneOf(allScopes, { help: 'A scope.' }), { help: 'The scopes of the person.', minItems: 1 }),
@@ -33,7 +33,7 @@ export const consoleSignIn = group(
       { optional: true },
     ),
     proxy_header: headerName({
-      help: 'The header in which a proxy names the person that it authenticated. It is accepted only from `trusted_proxies`.',
+      help: 'The header in which a proxy of `trusted_proxies` names the person that it authenticated.',
       optional: true,
     }),
     oidc: group(

@@ -50,7 +50,7 @@ export const content = group('Content of a message', {
   url: pointer({ help: 'The URL that a click opens.', default: '/url' }),
   data: pointer({ help: 'An object for the page or the app.', default: '/data' }),
   expires_at: pointer({
-    help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970. It only shortens the lifetime.',
+    help: 'The time after which the message is not sent: a date and time with its zone, or the seconds since 1970.',
     default: '/expires_at',
     option: 'expires_at',
   }),
@@ -65,13 +65,13 @@ export const content = group('Content of a message', {
     default: '/overrides',
   }),
   meta: list(pointer({ help: 'A position.' }), {
-    help: 'The meta that comes back with each delivery status: the value at one position, or an object of the values at several, named by the ends of their pointers. Default: /meta.',
+    help: 'The meta of each delivery status: the value at one position, or an object of several values, named by the ends of their pointers. Default: /meta.',
     optional: true,
     allowSingle: true,
     minItems: 1,
   }),
   required: yesNo({
-    help: 'true: a message with neither title nor body fails. false: it is delivered, and a warning is logged. Set it to true once the pointers are right.',
+    help: 'true: a message with neither title nor body fails. false: it is delivered with a warning.',
     default: 'false',
   }),
 })

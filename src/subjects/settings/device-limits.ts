@@ -9,7 +9,7 @@ export const deviceLimits = group('Devices of one user', {
     default: '20',
   }),
   services: integer(1, 1_000, {
-    help: 'The limit for links from services. A message goes to at most this many devices.',
+    help: 'The limit for links from services, and for the devices of one message.',
     default: '200',
   }),
 })

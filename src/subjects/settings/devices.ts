@@ -35,7 +35,7 @@ function service<Own extends Settings>(own: Own) {
 }
 
 const presentation = rows(
-  'How devices present messages, for fields that the platform does not send. A later rule replaces the fields of an earlier one; `overrides` of a message replace both.',
+  'How devices present messages. A later rule replaces the fields of an earlier one; `overrides` of a message replace both.',
   {
     services: list(text({ help: 'A push service.' }), {
       help: 'The names of push services. Default: all.',
@@ -74,7 +74,7 @@ export const devices = group('Push to devices', {
   source: variants(
     {
       sections: { sql: 'Device source: your database', http: 'Device source: your endpoint' },
-      help: 'The source of the devices of users, read before every delivery. Default: the built-in registry, filled by links from apps and services.',
+      help: 'The source of the devices of users, read before every delivery. Default: the built-in registry.',
       optional: true,
       remedy: 'write source: registry, {sql: "select …", database: …}, {http: https://…} or {module: ./mine.ts}',
     },
@@ -90,14 +90,14 @@ export const devices = group('Push to devices', {
       services,
     ),
     {
-      help: 'Push services. The first service in the list that reaches a device sends to it. Each has its own concurrency limit, pauses and alerts.',
+      help: 'Push services. The first one in the list that reaches a device sends to it.',
       minItems: 1,
       remedy: 'write services: [{provider: fcm, credentials: …}], or another service of docs/push.md',
     },
   ),
   presentation,
   lifetime: duration({
-    help: 'Time to live of a message, from its first attempt. A message that is older is not shown.',
+    help: 'Time to live of a message, from its first attempt.',
     default: '24h',
   }),
   unregistered_targets: group(

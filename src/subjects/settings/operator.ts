@@ -24,7 +24,7 @@ export const operator = group(
       default: 'sqlite:operator.db',
     }),
     keys: rows(
-      'The API keys issued to the platform. Several keys may be valid at once, so that a key can be rotated.',
+      'The API keys issued to the platform.',
       {
         ...acceptedKey('The key, sent by the platform as X-Api-Key.'),
         brands: list(brand({ help: 'A brand.' }), {
@@ -33,7 +33,7 @@ export const operator = group(
           remedy: "write brands: ['1'], with the brand_id that the platform sends",
         }),
         scopes: list(oneOf(sendingScopes, { help: 'A scope.' }), {
-          help: 'The endpoints that the key may call: send messages, read statuses, list the users of a field. Default: all.',
+          help: 'The endpoints that the key may call: sends, statuses, lists of users. Default: all.',
           optional: true,
           minItems: 1,
         }),
@@ -75,7 +75,7 @@ export const operator = group(
     }),
     keep_contents: duration({
       section: 'Store',
-      help: 'How long request bodies, attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
+      help: 'How long request bodies, attempts and calls are kept, at most `keep`.',
       default: '14d',
       option: 'contentsKeptMs',
     }),
@@ -95,7 +95,7 @@ export const operator = group(
         default: '20s',
       }),
       in_progress: integer(1, 10_000_000, {
-        help: 'The most messages in progress; the excess is fatal. A brand below its fair share is admitted even above the limit, so that the backlog of another brand does not block it.',
+        help: 'The most messages in progress; the excess is fatal, unless its brand is below its fair share.',
         default: '50000',
       }),
       ...providerLimits,

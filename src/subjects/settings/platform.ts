@@ -29,7 +29,7 @@ export const laneSettings = {
   brand: brand({ help: 'The brand (brand_id).' }),
   channel: oneOf(['push', 'site'], { help: 'The channel.' }),
   profile: path({
-    help: "The operator's integration profile, a JSON file. The lane gets url, mode, max, bytes, concurrency, per_second and timeout from it, unless it has its own; they must keep within the profile.",
+    help: "The operator's integration profile, a JSON file, for the limits that the lane does not set. Those that it sets must keep within the profile.",
     optional: true,
   }),
   to: variants(
@@ -137,7 +137,7 @@ export const platform = group(
     }),
     keep_contents: duration({
       section: 'Store',
-      help: 'How long attempts and calls are kept, at most `keep`. The row of the message itself stays for `keep`.',
+      help: 'How long attempts and calls are kept, at most `keep`.',
       default: '14d',
       option: 'contentsKeptMs',
     }),

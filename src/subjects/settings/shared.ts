@@ -31,7 +31,7 @@ export const suppressionRules = {
       help: 'A field.',
     }),
     {
-      help: 'The fields that suppress messages. A consent concerns the messages of its channel. blocked and excluded suppress whether they are listed or not. Default: all but active, so that inactive players can be won back.',
+      help: 'The fields that suppress messages; blocked and excluded always do, a consent for its channel. Default: all but active.',
       optional: true,
       minItems: 1,
     },
@@ -56,7 +56,7 @@ export const listening = (port: string, adminPort: string) => ({
     '',
     {
       certificate: path({
-        help: 'Serves HTTPS on host and port: a PEM file with the certificate and its chain. A reload reads it again: new connections get the new certificate, and open ones go on. The address of `admin` stays HTTP.',
+        help: 'Serves HTTPS on host and port: a PEM file with the certificate and its chain, which a reload reads again. The address of `admin` stays HTTP.',
         readWithConfig: true,
       }),
       key: path({
@@ -75,7 +75,7 @@ export const listening = (port: string, adminPort: string) => ({
     '',
     {
       host: text({
-        help: 'The address for /admin, /console, /metrics, /docs, /openapi.json and /asyncapi.json. Without `admin`, the main port serves them, and /console only on a loopback address.',
+        help: 'The address for /admin, /console, /metrics and /docs. Without `admin`, the main port serves them, and /console only on a loopback address.',
         default: '127.0.0.1',
       }),
       port: integer(0, 65_535, { help: 'The port of that address; 0 chooses a free port.', default: adminPort }),
@@ -83,23 +83,23 @@ export const listening = (port: string, adminPort: string) => ({
     { optional: true },
   ),
   connections: integer(1, 1_000_000, {
-    help: 'The most open connections; further ones are closed immediately. Keep it below the limit of open files (ulimit -n).',
+    help: 'The most open connections; further ones are closed. Keep it below the limit of open files (ulimit -n).',
     default: '20000',
   }),
   connections_per_address: integer(1, 1_000_000, {
-    help: 'The most open connections of one address (IPv6: one /64), besides trusted proxies. Raise it for a proxy or NAT that is not listed in `trusted_proxies`.',
+    help: 'The most open connections of one address (IPv6: one /64), besides trusted proxies.',
     default: '1000',
   }),
   trusted_proxies: list(network({ help: 'An address or a network.' }), {
-    help: 'The proxies in front of this side. Only from them, X-Forwarded-For names the address of the client, for limits and logs.',
+    help: 'The proxies in front of this side. From them, X-Forwarded-For names the client, for limits and logs.',
   }),
-  stop_within: duration({ help: 'Grace period of a stop; after it the process exits regardless.', default: '20s' }),
+  stop_within: duration({ help: 'Grace period of a stop; after it the process exits.', default: '20s' }),
 })
 
 export const requestBodies = {
   bodies: size({
     section: 'Request bodies',
-    help: 'The most memory for request bodies; further requests are answered 503 with Retry-After. Raise it if legitimate callers reach it.',
+    help: 'The most memory for request bodies; further requests are answered 503 with Retry-After.',
     default: '256MiB',
     option: 'bodyBytesInFlight',
   }),
@@ -120,7 +120,7 @@ export const testing = <Of extends Settings>(settings: Of) => group('', settings
 export const sendLimits = (concurrency: string) => ({
   per_second: integer(1, 1_000_000, {
     section: 'Every push service',
-    help: 'The most sends in a second, in each operator process. Default: no limit, until the service refuses a send for its quota.',
+    help: 'The most sends in a second, in each operator process. Default: no limit until the service refuses a send.',
     optional: true,
   }),
   concurrency: integer(1, 10_000, {
@@ -188,7 +188,7 @@ export const stores = rows(
     }),
     url: store({ help: 'The address of the database: postgres://USER:PASSWORD@HOST/DATABASE.' }),
     brands: list(brand({ help: 'A brand.' }), {
-      help: 'The brands that live in this database. All other brands live in `store`. Empty: for a database to which brands will be moved.',
+      help: 'The brands that live in this database; all others live in `store`. Empty: for a database to which brands will be moved.',
     }),
   },
   { section: 'Several databases' },

@@ -30,7 +30,7 @@ const connections = integer(1, 1_000, {
 /** The receipts of browsers and providers, at a side that delivers messages. */
 export const receiptSettings = {
   receipts: baseUrl({
-    help: 'The public address of this side for service workers. With it, each Web Push payload has a receipt token. Needs `app` of this side. Default: none.',
+    help: 'The public address of this side for service workers: each Web Push payload then has a receipt token. Needs `app`. Default: none.',
     sendsTokens: true,
     optional: true,
   }),
@@ -140,7 +140,7 @@ export const statusSettings = group(
           },
           callback: {
             callback: url({
-              help: "The address of the vendor's callback, with its path. Use it only for a platform that knows no other form. It takes delivered, opened and clicked, of push messages.",
+              help: "The address of the vendor's callback, with its path, for delivered, opened and clicked pushes.",
               option: 'url',
             }),
             auth: variants(

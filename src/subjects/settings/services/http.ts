@@ -101,7 +101,7 @@ export const httpSettings = {
 export const httpUserSettings = {
   ...httpSettings,
   user_id: text({
-    help: 'The id of a user at the provider. With several brands write {{brand}}-{{user_id}}, because two brands may use the same ids.',
+    help: 'The id of a user at the provider. With several brands write {{brand}}-{{user_id}}.',
     default: '{{user_id}}',
   }),
   lifetime: duration({ help: 'Time to live: an older message is not sent.', default: '24h' }),

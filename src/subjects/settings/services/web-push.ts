@@ -33,7 +33,7 @@ export const webPushSettings = {
     minItems: 1,
   }),
   hosts: list(pushHost({ help: 'A host.' }), {
-    help: 'Additional hosts of push services; the hosts of the known browsers are built in. They are called over https, and never at a private address.',
+    help: 'Additional hosts of push services, beside those of the known browsers.',
   }),
   testing: testing({
     origins: rows('Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.', {
@@ -49,7 +49,7 @@ export const webPushSettings = {
     optional: true,
   }),
   proxy: proxyOf(
-    'An HTTP proxy. The services are called through it, with CONNECT. The proxy resolves their hosts, so it must refuse internal addresses. Default: direct connections.',
+    'An HTTP proxy. It resolves the hosts of the services, so it must refuse internal addresses. Default: direct connections.',
   ),
 }
 
