@@ -120,11 +120,11 @@ function entryOf({ path, place, setting }: Described): Entry {
   }
 }
 
-/** The kind of value, short: the page explains times, sizes, paths and pointers once. */
+/** The kind of value, short: the page explains times, sizes, paths, pointers and addresses once. */
 function kindOf(setting: Printed): string {
   switch (setting.type) {
     case 'leaf':
-      return `${setting.expected.replace(/, such as .*| with its unit: .*|, relative to .*/, '').replace(/^an? /, '')}${setting.secret ? ', secret' : ''}`
+      return `${setting.expected.replace(/, such as .*| with its unit: .*|, relative to .*| without user name.*/, '').replace(/^an? /, '')}${setting.secret ? ', secret' : ''}`
     case 'json':
       return 'any JSON, as YAML'
     case 'list':
