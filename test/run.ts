@@ -34,6 +34,7 @@ const alone = [
   'test/cli/traces.test.ts',
   'test/console/chromium.test.ts',
   'test/docs/site.test.ts',
+  'test/http/small-chunks.test.ts',
   'test/operator/request-bodies.test.ts',
 ]
 /** More than the machine has cores: a proof mostly waits. */

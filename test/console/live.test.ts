@@ -64,10 +64,10 @@ async function openLive(t: TestContext, compose: () => Promise<string>) {
   return { tick: () => tick(), read, pages }
 }
 
-test('a live page is sent when it changes, survives a store that is away, and ends when the key is refused', async (t) => {
+test('a live page is sent line by line when it changes, survives a store that is away, and ends when the key is refused', async (t) => {
   const parts: (string | Error)[] = [
-    '<p>1\n</p>',
-    '<p>1\n</p>',
+    '<p>1\r\n2\r3\n4\u20285</p>',
+    '<p>1\r\n2\r3\n4\u20285</p>',
     new HttpError(503, 'away'),
     '<p>2</p>',
     new HttpError(401, 'revoked'),
@@ -78,7 +78,7 @@ test('a live page is sent when it changes, survives a store that is away, and en
     if (part instanceof Error) throw part
     return part
   })
-  assert.equal(await live.read(), 'data: <p>1\ndata: </p>\n\n')
+  assert.equal(await live.read(), 'data: <p>1\ndata: 2\ndata: 3\ndata: 4\u20285</p>\n\n')
   const next = live.read()
   for (let turn = 0; turn < 3; turn++) {
     live.tick()

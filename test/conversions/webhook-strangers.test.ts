@@ -65,6 +65,20 @@ test('bodies of unsigned calls cannot block device links', async (t) => {
   assert.equal((await post(`${url}/v1/integration/user/device/link`, link, devices.key)).status, 200)
 })
 
+test('bodies of unsigned calls from one address cannot block the signed calls of another', async (t) => {
+  const { url } = await start(t)
+  const sockets = Array.from({ length: 12 }, () => openRawSocket(t, url, '127.0.0.2'))
+  for (const socket of sockets) {
+    socket.write(headOf(messageStatusPath, { ...formed(), 'content-length': 4 * MiB }))
+    socket.write(Buffer.alloc(4 * MiB - 1, 0x20))
+  }
+  await until(() => sockets.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length === 10, {
+    awaited: 'two of twelve bodies have room',
+  })
+  const body = { push_id: 'unknown', status: 'clicked', timestamp: '2026-11-25T10:00:00Z' }
+  assert.equal((await report(url, body, { secrets: [secretOf('one')] })).status, 200)
+})
+
 test('a brand in the address selects the secrets that are tried', async (t) => {
   const { url } = await start(t)
   const body = { push_id: 'unknown', status: 'clicked', timestamp: '2026-11-25T10:00:00Z' }

@@ -148,9 +148,14 @@ export async function replaceInPage(): Promise<void> {
   registration.active.postMessage('replace')
 }
 
-/** Runs in the page: the worker clicks the notification that is shown. */
-export async function clickInPage(): Promise<void> {
+/** Runs in the page: the worker clicks the notification that is shown. @returns the address of this tab, when it is focused */
+export async function clickInPage(): Promise<string> {
   // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
-  const registration = await (globalThis as any).navigator.serviceWorker.ready
+  const { serviceWorker } = (globalThis as any).navigator
+  const registration = await serviceWorker.ready
+  const focused = new Promise<string>((resolve) =>
+    serviceWorker.addEventListener('message', ({ data }: { data: string }) => resolve(data)),
+  )
   registration.active.postMessage('click')
+  return focused
 }

@@ -48,10 +48,13 @@ export interface Page {
 const secret = 'the-secret-of-the-receipts-of-a-test'
 
 // A test can neither click a notification of the desktop nor let the browser replace a subscription, so the page asks the worker to
-// dispatch these events. Such an event may not focus a tab, so only test/widget/push-worker.test.ts covers the focus.
+// dispatch these events. Such an event may not focus a tab, so the worker tells the tab instead.
 const clickOnRequest = `
   self.addEventListener('install', () => self.skipWaiting())
   self.addEventListener('activate', (event) => event.waitUntil(clients.claim()))
+  WindowClient.prototype.focus = async function () {
+    this.postMessage(this.url)
+  }
   self.addEventListener('message', (event) => event.waitUntil(event.data === 'replace' ? replace() : click()))
   async function replace() {
     const oldSubscription = await registration.pushManager.getSubscription()
@@ -77,7 +80,7 @@ export async function webPushSuite({ name, skip, way, origin, launch, further }:
   }
   further?.(standIn, open)
 
-  test(`${name}: a message is displayed and clicked, and the platform gets both ${way}, with the meta`, {
+  test(`${name}: a message is displayed, a click focuses the open tab, and the platform gets both ${way}, with the meta`, {
     skip,
     timeout: 120_000,
   }, async (t) => {
@@ -104,9 +107,13 @@ export async function webPushSuite({ name, skip, way, origin, launch, further }:
     assert.equal(linked.status, 200, linked.text)
 
     const activity = '{ "id": 7002, "brand_id":1,"user_id":"1001","x":1e3 }'
-    await platform.enqueue(`{"title":"Hello","meta": {"campaign": 1.0},"activity":${activity}}`, 'push')
+    await platform.enqueue(
+      `{"title":"Hello","url":"${site.url}/","meta": {"campaign": 1.0},"activity":${activity}}`,
+      'push',
+    )
     await platform.waitUntil(7002, ({ status }) => status === 'displayed', 'the platform has it as displayed')
-    await within(page.evaluate(clickInPage, ''), `${name} clicks`)
+    const focused = await within(page.evaluate(clickInPage, ''), `${name} clicks, and the open tab is focused`)
+    assert.equal(focused, `${site.url}/`)
     const { statuses } = await platform.waitUntil(
       7002,
       ({ status }) => status === 'clicked',

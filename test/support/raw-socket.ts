@@ -15,9 +15,10 @@ export interface RawSocket {
   ended(): Promise<void>
 }
 
-export function openRawSocket(t: TestContext, url: string): RawSocket {
+/** @param localAddress the address of the client; default: 127.0.0.1 */
+export function openRawSocket(t: TestContext, url: string, localAddress?: string): RawSocket {
   const { port, hostname } = new URL(url)
-  const socket = connect(Number(port), hostname)
+  const socket = connect({ port: Number(port), host: hostname, ...(localAddress && { localAddress }) })
   t.after(() => socket.destroy())
   let text = ''
   let closed = false

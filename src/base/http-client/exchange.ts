@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import type { Exchanged } from '../http2/connection.ts'
+import { collectBytes } from '../runtime/collect-bytes.ts'
 
 /** `stale`: the connection was used before, and was lost before any byte of this answer: the other side had closed it. */
 export type ExchangedOnce = Exchanged & { readonly stale?: true }
@@ -37,8 +38,7 @@ export function exchange(
     let abortRequest: ((reason: Error) => void) | undefined
     let status = 0
     let answerHeaders: Readonly<Record<string, string | readonly string[] | undefined>> = {}
-    const chunks: Buffer[] = []
-    let bytes = 0
+    const answered = collectBytes()
 
     const end = (exchanged: ExchangedOnce): void => {
       signal?.removeEventListener('abort', abort)
@@ -72,13 +72,12 @@ export function exchange(
             answerHeaders = responseHeaders
           },
           onResponseData(_controller, chunk) {
-            bytes += chunk.length
-            chunks.push(chunk)
-            if (bytes <= most) return
-            end({ status, headers: answerHeaders, body: Buffer.concat(chunks).subarray(0, most), cut: true })
+            answered.add(chunk)
+            if (answered.bytes <= most) return
+            end({ status, headers: answerHeaders, body: answered.join().subarray(0, most), cut: true })
             abortRequest?.(new Error('the answer is too long'))
           },
-          onResponseEnd: () => end({ status, headers: answerHeaders, body: Buffer.concat(chunks), cut: false }),
+          onResponseEnd: () => end({ status, headers: answerHeaders, body: answered.join(), cut: false }),
           onResponseError: (_controller, error) => lose(error, isStale()),
         },
       )

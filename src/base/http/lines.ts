@@ -1,3 +1,5 @@
+import { collectBytes } from '../runtime/collect-bytes.ts'
+
 /** The length limit of a line in bytes. A longer line is reported as `tooLong` and skipped, and reading continues. */
 export const longestLine = 1024 * 1024
 
@@ -9,8 +11,7 @@ export type Block = { readonly lines: Buffer } | { readonly tooLong: true }
 
 /** Splits a stream of bytes into blocks of complete lines. It buffers at most one block and one line. */
 export async function* blocks(stream: AsyncIterable<Buffer>): AsyncGenerator<Block> {
-  let parts: Buffer[] = []
-  let bytes = 0
+  let collected = collectBytes()
   let skipping = false
 
   for await (const received of stream) {
@@ -22,23 +23,21 @@ export async function* blocks(stream: AsyncIterable<Buffer>): AsyncGenerator<Blo
       chunk = chunk.subarray(lineEnd + 1)
     }
     const end = chunk.lastIndexOf(0x0a) + 1
-    if (end === 0 || bytes + end < blockBytes) {
-      parts.push(chunk)
-      bytes += chunk.length
-    } else {
-      yield { lines: Buffer.concat([...parts, chunk.subarray(0, end)]) }
-      parts = [chunk.subarray(end)]
-      bytes = chunk.length - end
+    if (end === 0 || collected.bytes + end < blockBytes) collected.add(chunk)
+    else {
+      collected.add(chunk.subarray(0, end))
+      yield { lines: collected.join() }
+      collected = collectBytes()
+      collected.add(chunk.subarray(end))
     }
-    if (bytes <= blockBytes + longestLine) continue
+    if (collected.bytes <= blockBytes + longestLine) continue
     // The buffer exceeds a block and a line, so its last line is too long. The lines before it are complete.
-    const whole = Buffer.concat(parts)
+    const whole = collected.join()
     const start = whole.lastIndexOf(0x0a) + 1
     if (start > 0) yield { lines: whole.subarray(0, start) }
     yield { tooLong: true }
     skipping = true
-    parts = []
-    bytes = 0
+    collected = collectBytes()
   }
-  if (bytes > 0) yield { lines: Buffer.concat(parts) }
+  if (collected.bytes > 0) yield { lines: collected.join() }
 }

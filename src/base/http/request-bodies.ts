@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { clock } from '../runtime/clock.ts'
+import { collectBytes } from '../runtime/collect-bytes.ts'
 import { HttpError } from './http-error.ts'
 
 declare module 'fastify' {
@@ -83,7 +84,12 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   // The sender is authenticated by now (onRequest), and the body is still unread.
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { raw } = request
-    if (!arriving.get(raw)?.streamed || request.method === 'GET') return done(null, payload)
+    if (request.method === 'GET') {
+      // No handler reads it, and an answer may stay open for hours.
+      raw.resume()
+      return done(null, payload)
+    }
+    if (!arriving.get(raw)?.streamed) return done(null, payload)
     // A short stream counts as its length: callers may send many streams of one record at the same time.
     const bytes = Math.min(streamBytes, Number(raw.headers['content-length'] ?? streamBytes))
     const budget = budgetOf(request)
@@ -142,24 +148,20 @@ function receive(
 ): void {
   const { bodyLimit } = request.routeOptions
   if (Number(request.headers['content-length'] ?? 0) > bodyLimit) return void done(tooLarge()) // unread
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const collected = collectBytes()
   const stop = (): void => void payload.off('data', onData).off('end', onEnd).off('error', end)
   const end = (error: Error | null): void => {
     stop()
-    done(error, error ? undefined : Buffer.concat(chunks, bytes))
+    done(error, error ? undefined : collected.join())
   }
   const onEnd = (): void => end(null)
   const onData = (chunk: Buffer): void => {
-    if (bytes + chunk.length > bodyLimit) end(tooLarge())
+    if (collected.bytes + chunk.length > bodyLimit) end(tooLarge())
     else if (!budget.reserve(chunk.length)) end(overloaded())
-    else {
-      bytes += chunk.length
-      chunks.push(chunk)
-    }
+    else collected.add(chunk)
   }
   reply.raw.once('finish', stop)
-  reply.raw.once('close', () => budget.release(bytes))
+  reply.raw.once('close', () => budget.release(collected.bytes))
   payload.on('data', onData).on('end', onEnd).on('error', end)
 }
 

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import { collectBytes } from './collect-bytes.ts'
 
 /** @returns undefined if the body has more than `most` bytes */
 export async function readBody(request: IncomingMessage, most = 64 * 1024 * 1024): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
+  const body = collectBytes()
   for await (const chunk of request) {
-    bytes += (chunk as Buffer).length
-    if (bytes > most) return undefined
-    chunks.push(chunk as Buffer)
+    body.add(chunk as Buffer)
+    if (body.bytes > most) return undefined
   }
-  return Buffer.concat(chunks)
+  return body.join()
 }

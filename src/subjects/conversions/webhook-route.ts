@@ -3,9 +3,10 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { addressOf } from '../../base/http/address.ts'
+import { addressOf, networkOf } from '../../base/http/address.ts'
 import { createAuthentication } from '../../base/http/authentication.ts'
 import { HttpError } from '../../base/http/http-error.ts'
+import type { BodyShare } from '../../base/http/request-bodies.ts'
 import { addRoute } from '../../base/http/route.ts'
 import { createWrongKeys, type WrongKeys } from '../../base/http/wrong-keys.ts'
 import { brandOf } from '../../base/queue/lane-name.ts'
@@ -41,8 +42,11 @@ const Query = Type.Object({
   brand: Type.Optional(Type.String({ description: 'A brand of the operator. Only its secrets are then tried.' })),
 })
 
-/** Strangers reach this route, since the signature covers the body. */
-const bodies = { name: 'statuses' }
+/** Strangers reach this route, since the signature covers the body. Those of one address have a quarter of the default share. */
+const bodies: BodyShare = {
+  name: 'statuses',
+  perCaller: { bytes: 2 * mostStatusBytes, callerOf: ({ raw }) => networkOf(addressOf(raw)) },
+}
 
 /**
  * 200 with `{accepted, parked}` once the records are on disk, 400 for an unreadable body, 401 for a wrong signature.

@@ -4,6 +4,7 @@
 import * as http from 'node:http'
 import https from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
+import { collectBytes } from '../../base/runtime/collect-bytes.ts'
 import { redactSecrets } from '../../base/runtime/redact-secrets.ts'
 import type { Answer, Exchange, KeyUse, Lost } from './exchange.ts'
 
@@ -188,25 +189,24 @@ function readAnswer(
   lateness: () => Omit<Lost, 'blame'> | undefined,
   end: (ending: Ending) => void,
 ): void {
-  const chunks: Buffer[] = []
-  let length = 0
+  const body = collectBytes()
+  const isTooLong = (): boolean => body.bytes > mostAnswerBytes
   const read = (): void => {
     incoming.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= mostAnswerBytes) chunks.push(chunk)
-      else incoming.destroy()
+      body.add(chunk)
+      if (isTooLong()) incoming.destroy()
     })
   }
   if (readAfterMs === undefined) read()
   else clock.setTimeout(read, readAfterMs)
   incoming.on('error', () => {}) // 'close' follows
   incoming.on('close', () => {
-    if (length > mostAnswerBytes)
+    if (isTooLong())
       return end({ lost: { how: 'too_long', detail: `the answer is longer than ${mostAnswerBytes} bytes` } })
     const answer = {
       status: incoming.statusCode as number,
       headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
-      body: Buffer.concat(chunks).toString('utf8'),
+      body: body.join().toString('utf8'),
       complete: incoming.complete,
     }
     const late = incoming.complete ? undefined : lateness()

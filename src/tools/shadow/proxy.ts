@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
+import { type CollectedBytes, collectBytes } from '../../base/runtime/collect-bytes.ts'
 import { originOf } from '../../base/runtime/origin-of.ts'
 import { atMost } from '../../base/runtime/within.ts'
 
@@ -148,12 +149,10 @@ interface Collected {
 const mostBytes = 16 * 1024 * 1024
 
 function collect(stream: IncomingMessage): Collected {
-  let chunks: Buffer[] | undefined = []
-  let bytes = 0
+  let collected: CollectedBytes | undefined = collectBytes()
   stream.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > mostBytes) chunks = undefined
-    chunks?.push(chunk)
+    collected?.add(chunk)
+    if (collected && collected.bytes > mostBytes) collected = undefined
   })
-  return { body: () => chunks && Buffer.concat(chunks) }
+  return { body: () => collected?.join() }
 }
