@@ -10,7 +10,7 @@ const needed = require('../package.json').engines.node.replace('>=', '')
 
 if (isOlder(process.versions.node, needed)) {
   console.error(
-    `Bellwire needs Node ${needed} or later; this is ${process.version}. Install a newer one from https://nodejs.org, or with your version manager: nvm install --lts`,
+    `Bellwire needs Node ${needed} or later; this is ${process.version}. Install a newer one in your project (npm install node@24), with your version manager (nvm install --lts), or from https://nodejs.org`,
   )
   process.exit(1)
 }

@@ -282,7 +282,7 @@ test('Node 20: every command names the required version, and exits with 1', { sk
   const expected: Run = {
     code: 1,
     out: '',
-    err: 'Bellwire needs Node 22.19 or later; this is v20.20.2. Install a newer one from https://nodejs.org, or with your version manager: nvm install --lts\n',
+    err: 'Bellwire needs Node 22.19 or later; this is v20.20.2. Install a newer one in your project (npm install node@24), with your version manager (nvm install --lts), or from https://nodejs.org\n',
   }
   for (const args of [['--help'], ['operator'], ['config', '--check', '--config', 'none.yaml']])
     assert.deepEqual(await bellwire(t, old?.program ?? '', args).ended, expected)

@@ -212,8 +212,8 @@ test('each problem is reported with a remedy, and the exit code is 1', async (t)
 test('the pointers of title and body are reported, with a warning if messages had neither', async (t) => {
   const { url } = await startOperator(t)
   const port = Number(new URL(url).port)
-  const contentFinding = async (more: string) => {
-    const { of } = await doctor(t, operator('{provider: recording}', `suppression: none\n  ${more}`, port))
+  const contentFinding = async (more: string, main = port) => {
+    const { of } = await doctor(t, operator('{provider: recording}', `suppression: none\n  ${more}`, main))
     return of('operator.content')[0]
   }
   assert.match(
@@ -227,7 +227,8 @@ test('the pointers of title and body are reported, with a warning if messages ha
   assert.match(finding?.description ?? '', /delivered with neither since the start: 1$/)
   for (let id = 2; id <= 10; id++)
     await post(`${url}/channels/site/single`, element({ id }, { title: undefined, body: undefined }))
-  const alert = await contentFinding('')
+  // With `admin`, its address has the metrics.
+  const alert = await contentFinding(`admin: {port: ${port}}`, 0)
   assert.equal(alert?.ok, false)
   assert.match(alert?.description ?? '', /no message since the start had either/)
 })

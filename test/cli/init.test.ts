@@ -20,6 +20,11 @@ test('init writes a valid configuration of each side, with fresh keys that only 
   const config = await loadConfig(join(operator, 'bellwire.yaml'), {})
   assert.deepEqual(config.operator?.keys[0]?.brands, ['1', '2'])
   assert.match(first.out, /--user 1001 --brand 1 --subscribe\n/)
+  const npx = await run(t, ['init', 'operator', '--dir', join(folder, 'npx')], { npm_command: 'exec' })
+  assert.match(
+    npx.out,
+    /\n\n {2}npx bellwire operator --config \S+\n {2}npx bellwire push .*\n {2}npx bellwire doctor /,
+  )
   // They change, copy and erase nothing, and decide nothing.
   assert.deepEqual(config.operator.adminKeys[0]?.scopes, ['counts', 'read', 'audit'])
   const [lane] = (await loadConfig(join(platform, 'bellwire.yaml'), {})).platform?.lanes ?? []

@@ -1,18 +1,15 @@
 // Without the internet: Chromium subscribes at a fake of Google's service, which forwards the messages of the stand-in.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { type BrowserContext, chromium as engine } from 'playwright-core'
 import { addressesOf, freePorts, run, start } from '../cli/bellwire.ts'
 import { chromiumOrigin, startFakeGcm } from '../support/gcm/fake-gcm.ts'
-import { chromium, withoutChromium } from '../support/services/chromium.ts'
+import { withoutChromium } from '../support/services/chromium.ts'
 import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { within } from './push-site.ts'
-import { type Lifetime, webPushSuite } from './web-push-suite.ts'
+import { clickSubscribe, launchChromium, openPage, titleOfNotification } from './launch-chromium.ts'
+import { webPushSuite } from './web-push-suite.ts'
 
 const skip = await withoutChromium()
 
@@ -23,12 +20,7 @@ await webPushSuite({
   origin: chromiumOrigin,
   async launch(file, standIn) {
     const browser = await launchChromium(file, await startFakeGcm(file, standIn))
-    return async (site) => {
-      await browser.grantPermissions(['notifications'], { origin: site })
-      const page = await browser.newPage()
-      await page.goto(site)
-      return page
-    }
+    return (site) => openPage(browser, site)
   },
   further(standIn, open) {
     test('from `bellwire init` to a notification in Chromium in three commands', {
@@ -57,53 +49,13 @@ await webPushSuite({
       const guessed = await fetch(new URL('/guessed', address), { method: 'POST', body: '{}', headers: json })
       assert.equal(guessed.status, 404)
       const page = await open(t, address)
-      await page.evaluate(async () => {
-        // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
-        ;(globalThis as any).document.querySelector('button').click()
-      }, '')
+      await clickSubscribe(page)
       const { code, out, err } = await push.ended
       assert.equal(code, 0, err)
       assert.match(out, /\nOperator +successful after 1 attempt\n/)
-      assert.equal(await within(page.evaluate(shownTitle, ''), 'Chromium shows the message'), 'First')
+      assert.equal(await titleOfNotification(page), 'First')
     })
   },
 })
 
 const json = { 'content-type': 'application/json' }
-
-/** Runs in the page. @returns the title of the first notification */
-async function shownTitle(): Promise<string> {
-  // biome-ignore lint/suspicious/noExplicitAny: the browser's globals are not Node's
-  const registration = await (globalThis as any).navigator.serviceWorker.ready
-  for (;;) {
-    const [shown] = await registration.getNotifications()
-    if (shown) return shown.title
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-async function launchChromium(file: Lifetime, switches: readonly string[]): Promise<BrowserContext> {
-  const profile = await mkdtemp(join(tmpdir(), 'bellwire-chromium-'))
-  const browser = await engine.launchPersistentContext(profile, {
-    executablePath: await chromium(),
-    headless: true,
-    timeout: 60_000,
-    // Chromium receives messages on a background connection.
-    ignoreDefaultArgs: ['--disable-background-networking'],
-    args: [
-      ...switches,
-      '--ignore-certificate-errors',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
-  file.after(async () => {
-    await browser.close()
-    await rm(profile, { recursive: true, force: true, maxRetries: 5 })
-  })
-  return browser
-}

@@ -19,6 +19,8 @@ export interface DispatcherOptions extends ConnectionOptions {
   readonly connections?: number | undefined
   /** The longest wait for the head of an answer, and for its next bytes. Default: no limit. */
   readonly idleMs?: number | undefined
+  /** Certificate pinning: the connection accepts only this certificate of the server (PEM), under any name. */
+  readonly pinned?: string | undefined
   /** Connects without a proxy, and decides itself which addresses are allowed. */
   readonly connector?: buildConnector.connector | undefined
 }
@@ -33,7 +35,9 @@ export function openDispatcher(origin: string, options: DispatcherOptions = {}):
   return new Pool(origin, { ...all, connect: connector ?? tls })
 }
 
-function tlsOf({ ca, clientCertificate: cert, clientKey: key }: ConnectionOptions): buildConnector.BuildOptions {
+function tlsOf(options: DispatcherOptions): buildConnector.BuildOptions {
+  const { ca, clientCertificate: cert, clientKey: key, pinned } = options
+  if (pinned !== undefined) return { ca: pinned, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
   return { ...(ca !== undefined && { ca: ca as string | string[] }), ...(cert !== undefined && { cert, key }) }
 }
 

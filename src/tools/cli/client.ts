@@ -29,6 +29,8 @@ export interface ClientOptions {
   readonly key: string
   /** An HTTP proxy. Absent: a direct connection. */
   readonly proxy?: string | undefined
+  /** The only certificate of the server that is accepted (PEM), under any name. Absent: those of known authorities. */
+  readonly pinned?: string | undefined
   readonly peer: Peer
   /** The longest outage before the client gives up. */
   readonly patienceMs: number
@@ -60,6 +62,7 @@ export function createClient<Side extends SideName>({
   url,
   key,
   proxy,
+  pinned,
   peer,
   patienceMs,
   signal,
@@ -71,6 +74,7 @@ export function createClient<Side extends SideName>({
     idleMs: 60_000,
     headers: apiKeyHeaders(key),
     ...(proxy !== undefined && { proxy }),
+    ...(pinned !== undefined && { pinned }),
   })
   let downSince: number | undefined
   let notified = false

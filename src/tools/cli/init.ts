@@ -104,16 +104,18 @@ async function writeFiles(folder: string, { configuration, secrets }: NewFiles):
 }
 
 function nextSteps(side: string, dir: string, firstMessage: string): string {
+  // With npx, the command is usually not on PATH.
+  const bellwire = process.env.npm_command === 'exec' ? 'npx bellwire' : 'bellwire'
   const config = dir === '.' ? '' : ` --config ${join(dir, 'bellwire.yaml')}`
   const peer =
     side === 'operator'
-      ? `Give ${join(dir, 'keys/platform')} and the output of \`bellwire operator profile${config}\` to the platform.`
+      ? `Give ${join(dir, 'keys/platform')} and the output of \`${bellwire} operator profile${config}\` to the platform.`
       : `Your CRM sends records with the key in ${join(dir, 'keys/administrator')}.`
   return `Written: ${join(dir, 'bellwire.yaml')}, and one file for each secret in ${join(dir, 'keys')}. The configuration is valid.
 
-  bellwire ${side}${config}
-  bellwire push${config} ${firstMessage}
-  bellwire doctor${config}
+  ${bellwire} ${side}${config}
+  ${bellwire} push${config} ${firstMessage}
+  ${bellwire} doctor${config}
 
 ${peer}`
 }

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { Scope } from '../../base/http/access.ts'
 import { isProxyUrl } from '../../base/runtime/kinds.ts'
 import type { AnswerOf, Requested, RouteName, SideName } from '../../sides/admin/calls.ts'
-import { localUrl } from '../../sides/config/compose/local-url.ts'
+import { type OwnAddress, ownAddress } from '../../sides/config/compose/own-address.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import { type Client, createClient, type Peer } from './client.ts'
 import { withConfig } from './config-option.ts'
@@ -57,8 +57,7 @@ export const withAnswer = (command: Command, side: Side, scope: Scope): Command 
   withAddress(command, side, [scope]).option('--json', 'print the answer as one JSON object')
 
 /** How a running side is called. */
-export interface Address {
-  readonly url: string
+export interface Address extends OwnAddress {
   readonly key: string
   readonly proxy?: string | undefined
 }
@@ -105,7 +104,8 @@ export async function runningSide(
       `no key of ${keysOf[side]} has the ${phraseScopes(scopes)}${keys?.some((each) => each.key === undefined) ? ' and is written as `key`' : ''}: add one, or give BELLWIRE_KEY or --key-file`,
     )
   // All commands call /admin.
-  return { url: url ?? localUrl(listening.admin ?? listening), key: key ?? (found?.key as string), proxy }
+  const address = url === undefined ? await ownAddress(side, listening.admin ?? listening) : { url }
+  return { ...address, key: key ?? (found?.key as string), proxy }
 }
 
 export async function readKey(file: string): Promise<string> {

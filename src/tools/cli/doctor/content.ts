@@ -1,14 +1,14 @@
 import { type Check, fails, passes, warns } from '../../../base/runtime/check.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
-import { addressOf } from './side.ts'
+import { callOwnSide } from '../call-own-side.ts'
 
 const timeoutMs = 2_000
 
 /** Reports the pointers of title and body, and warns if the running operator delivered messages with neither. */
-export async function checkContent({ host, port, content }: OperatorConfig): Promise<readonly Check[]> {
-  const { title, body, required } = content
+export async function checkContent(operator: OperatorConfig): Promise<readonly Check[]> {
+  const { title, body, required } = operator.content
   const pointers = `the title is at ${title}, the body at ${body}`
-  const metrics = port === 0 ? '' : await readMetrics(addressOf(host, port))
+  const metrics = await readMetrics(operator)
   if (sumOf(metrics, 'content_unrecognised') > 0)
     return [
       fails(
@@ -27,13 +27,15 @@ export async function checkContent({ host, port, content }: OperatorConfig): Pro
   return [passes(`${pointers}; a message with neither is ${required ? 'refused' : 'delivered, with a warning'}`)]
 }
 
-/** The metrics of the operator; empty if no operator runs at this address. */
-async function readMetrics(address: string): Promise<string> {
-  try {
-    return await (await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(timeoutMs) })).text()
-  } catch {
-    return ''
-  }
+/** The metrics of the operator; empty if it does not run. */
+async function readMetrics(operator: OperatorConfig): Promise<string> {
+  const listening = operator.admin ?? operator
+  if (listening.port === 0) return ''
+  const request = { method: 'GET', path: '/metrics', deadline: Date.now() + timeoutMs } as const
+  return callOwnSide('operator', listening, request).then(
+    ({ text }) => text,
+    () => '',
+  )
 }
 
 function sumOf(metrics: string, name: string): number {

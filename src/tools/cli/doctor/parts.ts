@@ -45,12 +45,8 @@ function sideParts(side: 'operator' | 'platform', config: OperatorConfig | Platf
   ]
 }
 
-function portPart(
-  side: 'operator' | 'platform',
-  setting: string,
-  address: { readonly host: string; readonly port: number },
-): Part {
-  return { setting, check: () => checkSide(side, address, setting) }
+function portPart(side: 'operator' | 'platform', setting: string, listening: Parameters<typeof checkSide>[1]): Part {
+  return { setting, check: () => checkSide(side, listening, setting) }
 }
 
 /** Warns of the published keys of the examples. */

@@ -1,11 +1,8 @@
 // One message through a running side: for `bellwire push`, and for the canary of `bellwire doctor`.
 
-import { requestOnce } from '../../../base/http-client/dispatcher.ts'
 import { clock } from '../../../base/runtime/clock.ts'
-import { messageOf } from '../../../base/runtime/message-of.ts'
 import { readSingleAnswer } from '../../../contract/answer.ts'
 import { apiKeyHeaders, type Channel, sendPaths } from '../../../contract/endpoints.ts'
-import { localUrl } from '../../../sides/config/compose/local-url.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
 import type { Client } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
@@ -13,6 +10,7 @@ import { createProgress } from '../progress.ts'
 import { type Addressed, withSide } from '../running-side.ts'
 import { sendFile } from '../send/send-file.ts'
 import type { Summary } from '../send/summary.ts'
+import { callOperator } from './call-operator.ts'
 
 export interface OneMessage {
   readonly user: string
@@ -59,18 +57,13 @@ export async function sendToOperator(
 ): Promise<string | undefined> {
   const { channel, timeout } = message
   const brand = brandAt(operator, message)
-  const url = localUrl(operator)
-  const answer = await requestOnce(`${url}${sendPaths[channel].single}`, {
-    method: 'POST',
+  const { status, text: body } = await callOperator(operator, {
+    path: sendPaths[channel].single,
     headers: { 'content-type': 'application/json', ...apiKeyHeaders(keyOf(operator, brand)) },
     body: recordOf(message, brand, id),
     signal: clock.timeout(timeout),
   })
-    .then(async ({ statusCode: status, body }) => ({ status, body: await body.text() }))
-    .catch((error: unknown) => {
-      throw new CliError(exit.unreachable, `the operator at ${url} was not reached: ${messageOf(error)}`)
-    })
-  const outcome = readSingleAnswer({ channel, ...answer })
+  const outcome = readSingleAnswer({ channel, status, body })
   return outcome.category === 'successful' ? undefined : outcome.error
 }
 

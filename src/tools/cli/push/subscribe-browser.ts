@@ -7,12 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { judgeHost, judgeLocalRequest } from '../../../base/http/local-request.ts'
 import { createSubscriberToken } from '../../../base/http/subscriber-token.ts'
 import { limitUnanswered } from '../../../base/http/unanswered.ts'
-import { requestOnce } from '../../../base/http-client/dispatcher.ts'
 import { messageOf } from '../../../base/runtime/message-of.ts'
-import { localUrl } from '../../../sides/config/compose/local-url.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
 import { readWidget } from '../../demo/read-widget.ts'
 import { CliError, exit } from '../exit.ts'
+import { callOperator } from './call-operator.ts'
 import { brandAt, type OneMessage } from './one-message.ts'
 import { pageOf } from './subscription-page.ts'
 
@@ -26,6 +25,8 @@ export async function subscribeBrowser(operator: OperatorConfig, options: Subscr
   if (secret === undefined)
     throw new CliError(exit.usage, '--subscribe needs operator.app.secrets: make one with `openssl rand -hex 32`')
   const page = pageOf({ user, brand, publicKey: publicKeyOf(operator, brand) })
+  // A mistake shows here, and not after the person has subscribed.
+  await callOperator(operator, { method: 'GET', path: '/healthz', signal })
   const worker = await readWidget('push-worker')
   const path = `/${randomBytes(16).toString('hex')}`
   const { promise: linked, resolve } = Promise.withResolvers<void>()
@@ -72,16 +73,12 @@ export async function subscribeBrowser(operator: OperatorConfig, options: Subscr
   /** @param subscription the PushSubscription of the browser, as JSON text */
   async function link(subscription: string): Promise<void> {
     const token = await createSubscriberToken({ secret: secret as string, brand, userId: user })
-    const url = localUrl(operator)
-    const { statusCode, body } = await requestOnce(`${url}/app/devices/link`, {
-      method: 'POST',
+    const { status, text } = await callOperator(operator, {
+      path: '/app/devices/link',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       body: JSON.stringify({ tokens: [{ token: subscription, provider: 'webpush', channel: 'web' }] }),
-    }).catch((error: unknown) => {
-      throw new Error(`the operator at ${url} was not reached: ${messageOf(error)}`)
     })
-    const text = await body.text()
-    if (statusCode !== 200) throw new Error(`the operator refused the subscription with ${statusCode}: ${text}`)
+    if (status !== 200) throw new Error(`the operator refused the subscription with ${status}: ${text}`)
   }
 }
 
