@@ -105,15 +105,15 @@ export async function addressesOf(started: Started): Promise<{ url: string; admi
   return { url, admin }
 }
 
-/** These commands serve until a signal, and write their log to the file descriptor. */
-const servers = ['demo', 'fake', 'operator', 'platform', 'shadow', 'stand-ins']
+/** These commands write their log to the file descriptor. */
+const sides = ['operator', 'platform']
 
 /**
  * Runs a command line. The commands of a test file run in one process, one after another: a process takes 0.3 s of processor time
- * to load a command. A command that serves gets a process of its own.
+ * to load a command. A side gets a process of its own.
  */
 export function run(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
-  if (servers.includes(args[0] ?? '')) return start(t, args, env, input).ended
+  if (sides.includes(args[0] ?? '')) return start(t, args, env, input).ended
   const result = queue.then(() => runInHost({ args, env: { ...environment, ...env }, input }))
   queue = result.catch(() => {})
   return result

@@ -50,77 +50,89 @@ async function shown(
   return ((await response.json()) as { shown: { title: string; replaced: number }[] }).shown
 }
 
-test('a device of each stand-in shows a message sent through the real operator', async (t) => {
+test('stand-ins and the real operator with their configuration', async (t) => {
   const all = await startAll(t)
-  const { control, url, standIns, operator, folder } = all
-  const kinds = [
-    { service: 'fcm', name: 'phone' },
-    { service: 'fcm', kind: 'fcm_fid' },
-    { service: 'apns' },
-    { service: 'apns', environment: 'sandbox' },
-    { service: 'web-push', name: 'browser' },
-  ]
-  const devices = await Promise.all(kinds.map((kind) => createDevice(control, kind)))
-  for (const device of devices) assert.equal((await link(all, device, '1', '1001')).status, 200)
-  // Another brand has a user with the same id and a different device.
-  const other = await createDevice(control, { service: 'fcm' })
-  assert.equal((await link(all, other, '2', '1001')).status, 200)
 
-  const message = element({ user_id: '1001' }, { title: 'Hello', body: 'There' })
-  const sent = await post(`${url}/channels/push/single`, message, platformKey)
-  assert.equal(sent.status, 200, sent.text)
-  for (const device of devices)
-    assert.deepEqual(
-      (await shown(all, device)).map(({ title }) => title),
-      ['Hello'],
-      device.service,
-    )
-  const line = JSON.parse(await standIns.line(/"shown".*"browser"/)) as Record<string, unknown>
-  assert.partialDeepStrictEqual(line, { service: 'web-push', title: 'Hello', body: 'There' })
-  const nothing = await fetch(`${control}/shown?device=${other.id}`)
-  assert.deepEqual(((await nothing.json()) as { shown: unknown[] }).shown, [])
+  await t.test('a device of each stand-in shows a message sent through the real operator', async (t) => {
+    const { control, url, standIns, folder } = all
+    const kinds = [
+      { service: 'fcm', name: 'phone' },
+      { service: 'fcm', kind: 'fcm_fid' },
+      { service: 'apns' },
+      { service: 'apns', environment: 'sandbox' },
+      { service: 'web-push', name: 'browser' },
+    ]
+    const devices = await Promise.all(kinds.map((kind) => createDevice(control, kind)))
+    for (const device of devices) assert.equal((await link(all, device, '1', '1001')).status, 200)
+    // Another brand has a user with the same id and a different device.
+    const other = await createDevice(control, { service: 'fcm' })
+    assert.equal((await link(all, other, '2', '1001')).status, 200)
 
-  const report = await run(t, ['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
-    BELLWIRE_OPERATOR_PORT: new URL(url).port,
-    BELLWIRE_OPERATOR_ADMIN_PORT: new URL(all.admin).port,
+    const message = element({ user_id: '1001' }, { title: 'Hello', body: 'There' })
+    const sent = await post(`${url}/channels/push/single`, message, platformKey)
+    assert.equal(sent.status, 200, sent.text)
+    for (const device of devices)
+      assert.deepEqual(
+        (await shown(all, device)).map(({ title }) => title),
+        ['Hello'],
+        device.service,
+      )
+    const line = JSON.parse(await standIns.line(/"shown".*"browser"/)) as Record<string, unknown>
+    assert.partialDeepStrictEqual(line, { service: 'web-push', title: 'Hello', body: 'There' })
+    const nothing = await fetch(`${control}/shown?device=${other.id}`)
+    assert.deepEqual(((await nothing.json()) as { shown: unknown[] }).shown, [])
+
+    const report = await run(t, ['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
+      BELLWIRE_OPERATOR_PORT: new URL(url).port,
+      BELLWIRE_OPERATOR_ADMIN_PORT: new URL(all.admin).port,
+    })
+    assert.equal(report.code, 0, report.out)
   })
-  assert.equal(report.code, 0, report.out)
 
-  for (const { child, ended } of [operator, standIns]) {
-    child.kill('SIGINT')
-    const { code, err } = await ended
-    assert.equal(code, 0, err)
-  }
-})
+  await t.test('a message that is sent again after an injected fault is shown once', async () => {
+    const phone = await createDevice(all.control, { service: 'fcm' })
+    await link(all, phone, '2', '1002')
+    const fault = await post(
+      `${all.control}/faults`,
+      { service: 'fcm', device: phone.id, reset: 'after', times: 1 },
+      undefined,
+    )
+    assert.equal(fault.status, 200, fault.text)
+    const message = element({ brand_id: 2, user_id: '1002' })
+    const lost = await post(`${all.url}/channels/push/single`, message, platformKey)
+    assert.equal(lost.status, 503, lost.text)
+    const again = await post(`${all.url}/channels/push/single`, message, platformKey)
+    assert.equal(again.status, 200, again.text)
+    assert.deepEqual(
+      (await shown(all, phone)).map(({ replaced }) => replaced),
+      [1],
+    )
+    const response = await fetch(`${all.control}/arrivals?token=${phone.token}`)
+    const { arrivals } = (await response.json()) as { arrivals: { accepted: boolean; status: number }[] }
+    assert.deepEqual(
+      arrivals.map(({ accepted, status }) => [accepted, status]),
+      [
+        [true, 0],
+        [true, 200],
+      ],
+    )
+  })
 
-test('a message that is sent again after an injected fault is shown once', async (t) => {
-  const all = await startAll(t)
-  const phone = await createDevice(all.control, { service: 'fcm' })
-  await link(all, phone, '2', '1001')
-  const fault = await post(
-    `${all.control}/faults`,
-    { service: 'fcm', device: phone.id, reset: 'after', times: 1 },
-    undefined,
-  )
-  assert.equal(fault.status, 200, fault.text)
-  const message = element({ brand_id: 2 })
-  const lost = await post(`${all.url}/channels/push/single`, message, platformKey)
-  assert.equal(lost.status, 503, lost.text)
-  const again = await post(`${all.url}/channels/push/single`, message, platformKey)
-  assert.equal(again.status, 200, again.text)
-  assert.deepEqual(
-    (await shown(all, phone)).map(({ replaced }) => replaced),
-    [1],
-  )
-  const response = await fetch(`${all.control}/arrivals?service=fcm`)
-  const { arrivals } = (await response.json()) as { arrivals: { accepted: boolean; status: number }[] }
-  assert.deepEqual(
-    arrivals.map(({ accepted, status }) => [accepted, status]),
-    [
-      [true, 0],
-      [true, 200],
-    ],
-  )
+  await t.test('only the owner can read the credentials', async () => {
+    const files = await readdir(all.folder)
+    for (const name of ['bellwire.yaml', 'fcm-service-account.json', 'fcm-ca.pem', 'apns-key.p8', 'apns-ca.pem']) {
+      assert.ok(files.includes(name), name)
+      assert.equal((await stat(join(all.folder, name))).mode & 0o077, 0)
+    }
+  })
+
+  await t.test('both end at SIGINT', async () => {
+    for (const { child, ended } of [all.operator, all.standIns]) {
+      child.kill('SIGINT')
+      const { code, err } = await ended
+      assert.equal(code, 0, err)
+    }
+  })
 })
 
 test('the printed commands work unchanged', async (t) => {
@@ -138,13 +150,7 @@ test('the printed commands work unchanged', async (t) => {
   assert.match(await standIns.line(/shows/), /fcm device 1 shows "Hello": "There"$/)
 })
 
-test('only the owner can read the credentials, and an existing configuration is not overwritten', async (t) => {
-  const { folder } = await startAll(t)
-  const files = await readdir(folder)
-  for (const name of ['bellwire.yaml', 'fcm-service-account.json', 'fcm-ca.pem', 'apns-key.p8', 'apns-ca.pem']) {
-    assert.ok(files.includes(name), name)
-    assert.equal((await stat(join(folder, name))).mode & 0o077, 0)
-  }
+test('an existing configuration is not overwritten', async (t) => {
   const own = await temporary(t)
   await writeFile(join(own, 'bellwire.yaml'), 'operator: {}\n')
   const { code, err } = await run(t, ['stand-ins', '--dir', own, '--port', '0'])
