@@ -5,12 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ChannelModel, connect } from 'amqplib'
 import { kafkaConsumer } from '../../src/base/brokers/kafka-consumer.ts'
-import { startKafka } from '../../test/support/services/kafka.ts'
-import { type Broker, startRabbitmq } from '../../test/support/services/rabbitmq.ts'
+import type { Broker } from '../../test/support/services/rabbitmq.ts'
 import { apiKeys } from '../plans.ts'
 import { type ChannelName, exchangeOf, linksOf, witnessOf } from '../processes/device-plan.ts'
 import { roundAt } from './device-events.ts'
 import { type NetworkProxy, startNetworkProxy } from './network-proxy.ts'
+import { sharedBroker } from './shared-broker.ts'
 
 export interface Arrival {
   readonly brand: string
@@ -83,9 +83,7 @@ async function startRest(platformPort: number): Promise<DeviceTransport> {
 }
 
 async function startAmqp(): Promise<DeviceTransport> {
-  const broker = await startRabbitmq()
-  const address = new URL(broker.address)
-  const network = await startNetworkProxy(Number(address.port))
+  const { broker, network, address } = await sharedBroker('amqp')
   const withConnection = async <T>(work: (connection: ChannelModel) => Promise<T>): Promise<T> => {
     const connection = await connect(broker.address)
     connection.on('error', () => {})
@@ -95,9 +93,8 @@ async function startAmqp(): Promise<DeviceTransport> {
       await connection.close()
     }
   }
-  address.port = String(network.port)
   return {
-    address: address.href,
+    address,
     network,
     broker,
     prepare: () =>
@@ -122,18 +119,12 @@ async function startAmqp(): Promise<DeviceTransport> {
         }
         return seen
       }),
-    async stop() {
-      await network.close()
-      await broker.stop()
-    },
+    stop: async () => {},
   }
 }
 
 async function startKafkaTransport(): Promise<DeviceTransport> {
-  const network = await startNetworkProxy()
-  const broker = await startKafka({ advertised: network.port })
-  network.forwardTo(Number(broker.address.split(':')[1]))
-  const address = `127.0.0.1:${network.port}`
+  const { broker, network, address } = await sharedBroker('kafka')
   return {
     address,
     network,
@@ -143,10 +134,7 @@ async function startKafkaTransport(): Promise<DeviceTransport> {
       const seen = await Promise.all(brands.map((brand) => readTopic(address, brand)))
       return seen.flat()
     },
-    async stop() {
-      await network.close()
-      await broker.stop()
-    },
+    stop: async () => {},
   }
 }
 

@@ -35,6 +35,8 @@ export async function startNetworkProxy(to = 0): Promise<NetworkProxy> {
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // That of a shared broker is never closed.
+  server.unref()
   const reset = (): void => {
     for (const [near, far] of pairs) {
       near.resetAndDestroy()

@@ -1,19 +1,17 @@
-// The broker of the proof intake, and a publisher that waits for confirmations and repeats what was not confirmed.
+// A publisher of records that waits for confirmations and repeats what was not confirmed.
 
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib'
 import { Kafka, logLevel, type Producer } from 'kafkajs'
 import { atMost, within } from '../../src/base/runtime/within.ts'
-import { startKafka } from '../../test/support/services/kafka.ts'
-import { type Broker, startRabbitmq } from '../../test/support/services/rabbitmq.ts'
 import type { BrokerName } from '../processes/intake-platform.ts'
+import { type SharedBroker, sharedBroker } from './shared-broker.ts'
 
 export interface PublishedRecord {
   readonly channel: 'push' | 'site'
   readonly text: string
 }
 
-export interface RecordBroker {
-  readonly broker: Broker
+export interface RecordBroker extends Pick<SharedBroker, 'broker' | 'address'> {
   /** Sends the records once. Rejects unless the broker confirms all of them. */
   publish(source: string, records: readonly PublishedRecord[]): Promise<void>
   stop(): Promise<void>
@@ -26,7 +24,7 @@ export function startRecordBroker(name: BrokerName): Promise<RecordBroker> {
 }
 
 async function startAmqp(): Promise<RecordBroker> {
-  const broker = await startRabbitmq()
+  const { broker, address } = await sharedBroker('amqp')
   let open: { readonly connection: ChannelModel; readonly channel: ConfirmChannel } | undefined
   const close = async (): Promise<void> => {
     const { connection } = open ?? {}
@@ -35,10 +33,11 @@ async function startAmqp(): Promise<RecordBroker> {
   }
   return {
     broker,
+    address,
     async publish(source, records) {
       try {
         if (!open) {
-          const connection = await connect(broker.address)
+          const connection = await connect(address)
           connection.on('error', () => {})
           const channel = await connection.createConfirmChannel()
           channel.on('error', () => {})
@@ -53,19 +52,17 @@ async function startAmqp(): Promise<RecordBroker> {
         throw error
       }
     },
-    async stop() {
-      await close()
-      await broker.stop()
-    },
+    stop: close,
   }
 }
 
 async function startKafkaBroker(): Promise<RecordBroker> {
-  const broker = await startKafka()
-  const client = new Kafka({ clientId: 'proof', brokers: [broker.address], logLevel: logLevel.NOTHING })
+  const { broker, address } = await sharedBroker('kafka')
+  const client = new Kafka({ clientId: 'proof', brokers: [address], logLevel: logLevel.NOTHING })
   let producer: Producer | undefined
   return {
     broker,
+    address,
     async publish(topic, records) {
       if (!producer) {
         producer = client.producer({ allowAutoTopicCreation: false, retry: { retries: 0 } })
@@ -74,9 +71,6 @@ async function startKafkaBroker(): Promise<RecordBroker> {
       const messages = records.map(({ channel, text }) => ({ value: text, headers: { type: channel } }))
       await within(confirmedWithinMs, producer.send({ topic, acks: -1, messages }))
     },
-    async stop() {
-      await atMost(confirmedWithinMs, producer?.disconnect() ?? Promise.resolve())
-      await broker.stop()
-    },
+    stop: async () => void (await atMost(confirmedWithinMs, producer?.disconnect() ?? Promise.resolve())),
   }
 }

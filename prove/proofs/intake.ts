@@ -65,7 +65,7 @@ async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<
       store: proxied.href,
       port: ports[which] as number,
       broker: name,
-      address: broker.broker.address,
+      address: broker.address,
       source,
     }
     const process = startProcess(new URL('../processes/intake-platform.ts', import.meta.url), {

@@ -154,7 +154,7 @@ export async function startSides(folder: string, signal: AbortSignal) {
       platform: sideOf('platform', {
         keys: [{ name: 'crm', key: adminKey, scopes: [...scopes, 'enqueue'] }],
         lanes: lanes().filter(({ brand }) => brand !== changes.withoutLane),
-        intake: [{ from: { amqp: broker.broker.address } }],
+        intake: [{ from: { amqp: broker.address } }],
         reconciliation: [
           {
             brand: brandOf.ordinary,
