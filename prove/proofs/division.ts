@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { postgresStore, type Store } from '../../bench/harness/stores.ts'
+import type pg from 'pg'
+import { postgresStore } from '../../bench/harness/stores.ts'
+import { configOf } from '../../src/base/store/postgres-address.ts'
+import { withClient } from '../../src/base/store/postgres-client.ts'
 import { freePort } from '../../test/support/free-port.ts'
-import { query } from '../../test/support/services/postgres.ts'
 import { admin, enqueue, waitUntilSettled } from '../harness/http.ts'
 import { cpuMs, type Process, startProcess } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
@@ -36,7 +38,7 @@ export const division: Proof = {
   async run(options, signal) {
     const store = await postgresStore()
     try {
-      return await proveDivision(options, store, signal)
+      return await withClient(configOf(store.url), (database) => proveDivision(options, store.url, database, signal))
     } finally {
       await store.remove()
     }
@@ -50,7 +52,8 @@ interface Member {
 
 async function proveDivision(
   { folder, small, print }: ProofOptions,
-  store: Store,
+  store: string,
+  database: pg.Client,
   signal: AbortSignal,
 ): Promise<Figures> {
   const { brands, idleMs } = small ? sizes.small : sizes.full
@@ -61,7 +64,7 @@ async function proveDivision(
 
   const start = async (): Promise<Member> => {
     const port = await freePort()
-    const plan: LanePlan = { store: store.url, port, brands, witness }
+    const plan: LanePlan = { store, port, brands, witness }
     const process = startProcess(new URL('../processes/lane-platform.ts', import.meta.url), {
       env: { [planVariable]: JSON.stringify(plan) },
     })
@@ -71,7 +74,7 @@ async function proveDivision(
   const evenAfter = async (processes: number, began: number): Promise<number> => {
     for (;;) {
       signal.throwIfAborted()
-      const shares = await sharesOf(store)
+      const shares = await sharesOf(database)
       const mean = lanes / processes
       const even = shares.every((size) => Math.abs(size - mean) <= tolerance * mean)
       if (shares.length === processes && even && sum(shares) === lanes) return performance.now() - began
@@ -82,8 +85,8 @@ async function proveDivision(
   const joined = async (count: number): Promise<void> => {
     for (;;) {
       signal.throwIfAborted()
-      const [row] = await query(store.url, `select count(*)::int as n from lane_processes`).catch(() => [{ n: 0 }])
-      if (row?.n === count) return
+      const { rows } = await database.query('select count(*)::int as n from lane_processes')
+      if (rows[0]?.n === count) return
       await sleep(20)
     }
   }
@@ -104,7 +107,7 @@ async function proveDivision(
   await joined(3)
   joinMs.push(await evenAfter(3, performance.now()))
   print(
-    `three processes: even ${joinMs.map((ms) => ms.toFixed()).join(' and ')} ms after a join; ${await sharesOf(store)}`,
+    `three processes: even ${joinMs.map((ms) => ms.toFixed()).join(' and ')} ms after a join; ${await sharesOf(database)}`,
   )
 
   // While messages arrive, a fourth process joins, one is killed, one stops.
@@ -144,7 +147,7 @@ async function proveDivision(
   const members = [first, fourth, ...more]
   // The processes that have just joined create partitions and take over lanes.
   while (!(await onlyIdleStatements(members))) signal.throwIfAborted()
-  const idle = await measureIdle(store, members, idleMs)
+  const idle = await measureIdle(database, members, idleMs)
   print(JSON.stringify(idle))
 
   first.process.signal('SIGKILL')
@@ -171,10 +174,8 @@ async function proveDivision(
   }
 }
 
-async function sharesOf(store: Store): Promise<number[]> {
-  const rows = await query(store.url, 'select count(*)::int as lanes from lane_owners group by owner order by 1').catch(
-    () => [],
-  )
+async function sharesOf(database: pg.Client): Promise<number[]> {
+  const { rows } = await database.query('select count(*)::int as lanes from lane_owners group by owner order by 1')
   return rows.map(({ lanes }) => Number(lanes))
 }
 
@@ -221,13 +222,13 @@ async function onlyIdleStatements(members: readonly Member[]): Promise<boolean> 
 }
 
 /** Measures the work of processes that have nothing to do. The processor time of the database is that of all its Bellwire sessions. */
-async function measureIdle(store: Store, members: readonly Member[], idleMs: number): Promise<Idle> {
+async function measureIdle(database: pg.Client, members: readonly Member[], idleMs: number): Promise<Idle> {
   const read = async () => {
     const statements = sum((await countsOf(members)).map((counts) => sum(Object.values(counts))))
-    const backends = await query(store.url, `select pid from pg_stat_activity where application_name like 'bellwire %'`)
+    const { rows } = await database.query(`select pid from pg_stat_activity where application_name like 'bellwire %'`)
     return {
       statements,
-      database: sum(backends.map(({ pid }) => cpuMs(Number(pid)))),
+      database: sum(rows.map(({ pid }) => cpuMs(Number(pid)))),
       processes: sum(members.map(({ process }) => cpuMs(process.pid))),
     }
   }
