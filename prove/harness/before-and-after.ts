@@ -97,13 +97,12 @@ export async function filesOfPostgres(url: string): Promise<readonly string[]> {
        where current_schema()::regnamespace in (c.relnamespace, t.relnamespace, it.relnamespace)
          and pg_relation_filepath(c.oid) is not null`,
     )
-    assert.ok(rows.length > 0)
+    const [folder] = rows.map(({ path }) => dirname(path))
+    assert.ok(folder !== undefined)
+    const names = new Set(rows.map(({ path }) => basename(path)))
     // A file of more than 1 GiB has further ones: NAME.1, NAME.2.
-    return rows.flatMap(({ path }) =>
-      readdirSync(dirname(path))
-        .filter((name) => name === basename(path) || name.startsWith(`${basename(path)}.`))
-        .map((name) => join(dirname(path), name)),
-    )
+    const files = readdirSync(folder).filter((name) => names.has(name.replace(/\.\d+$/, '')))
+    return files.map((name) => join(folder, name))
   })
 }
 
@@ -158,7 +157,7 @@ const overlap = 256
 /** Calls `found` with each match in the bytes of a file. A match may be reported twice. */
 export async function searchFile(file: string, pattern: RegExp, found: (match: RegExpExecArray) => void) {
   let rest = ''
-  for await (const chunk of createReadStream(file, { highWaterMark: 4_000_000, encoding: 'latin1' })) {
+  for await (const chunk of createReadStream(file, { highWaterMark: 262_144, encoding: 'latin1' })) {
     const text = rest + chunk
     for (const match of text.matchAll(pattern)) found(match)
     rest = text.slice(-overlap)

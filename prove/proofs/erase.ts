@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { postgresStore, type Store } from '../../bench/harness/stores.ts'
 import { sendPaths } from '../../src/contract/endpoints.ts'
 import {
@@ -34,13 +35,14 @@ interface Sizes {
   readonly messages: number
   readonly people: number
   readonly erased: number
-  /** The new messages in each request beside the erasures, one request after another. */
+  /** The new messages in each request beside the erasures, and the rest between two requests. */
   readonly beside: number
+  readonly restMs: number
 }
 const sizeOf = (small: boolean): Sizes =>
   small
-    ? { messages: 2_000, people: 200, erased: 10, beside: 4 }
-    : { messages: 1_000_000, people: 100_000, erased: 1_000, beside: 20 }
+    ? { messages: 2_000, people: 200, erased: 10, beside: 4, restMs: 50 }
+    : { messages: 1_000_000, people: 100_000, erased: 1_000, beside: 20, restMs: 0 }
 
 const erase = (name: string, stores: () => Promise<readonly Store[]>, needs: Pick<Proof, 'needs'> = {}): Proof => ({
   name,
@@ -205,7 +207,7 @@ async function sendBatch(operator: string, records: readonly string[]): Promise<
 /** @returns the number of messages that were enqueued meanwhile */
 async function eraseUnderLoad(setup: ProofSetup, erased: Erased, sizes: Sizes, signal: AbortSignal): Promise<number> {
   const { platformUrl, operatorUrls } = setup
-  const { people, beside } = sizes
+  const { people, beside, restMs } = sizes
   let load = 0
   const addLoad = async (): Promise<void> => {
     const ids = Array.from({ length: beside }, () => load++)
@@ -226,6 +228,7 @@ async function eraseUnderLoad(setup: ProofSetup, erased: Erased, sizes: Sizes, s
     while ((await admin<{ state: string }>(url, `/admin/people/erasures/${id}`)).state !== 'done') {
       signal.throwIfAborted()
       await addLoad()
+      await sleep(restMs)
     }
   return load
 }
