@@ -19,7 +19,7 @@ const maxLatencyFactor = 2
 /** A median below this time, in ms, depends only on the scheduler of a busy machine. */
 const minMedian = 5
 /** The number of requests of the other brand before and during each attack. */
-const samples = { small: 3, full: 100 }
+const samples = { small: 1, full: 100 }
 /** Because of other load on the machine, a latency counts as higher only if it is higher in each round. */
 const rounds = 3
 
@@ -122,14 +122,14 @@ async function startBystander(target: Target, signal: AbortSignal): Promise<Late
   const body = JSON.stringify(activity('2', user)).replace(/"id":\d+/, '"id":ID')
   const key = target.keys['2'] as string
   // The small size measures no latency.
-  const restMs = target.small ? 100 : 5
+  const restMs = target.small ? 300 : 5
   return measureLatency({ url: `${target.operator.url}/channels/push/single`, key, body, restMs }, signal)
 }
 
 /** Sends ordinary messages, so that the operator's heap has its working size and growth is caused by attacks. */
 async function warmUp(target: Target, latency: Latency): Promise<void> {
-  await latency.next(target.small ? 10 : 500)
-  for (let i = 0; i < (target.small ? 8 : 30); i++)
+  await latency.next(target.small ? 3 : 500)
+  for (let i = 0; i < (target.small ? 2 : 30); i++)
     await pushForty(target, 'nobody', { data: { text: 'a'.repeat(90_000) } })
 }
 

@@ -212,7 +212,7 @@ export const attacks: readonly Attack[] = [
       const before = countOtherLines(operator) + countOtherLines(platform)
       const urls = [`${operator.url}/channels/push/single`, `${platform.url}/admin/failed`]
       const enough = AbortSignal.any([signal, AbortSignal.timeout(maxMs)])
-      let left = small ? 500 : 20_000
+      let left = small ? 300 : 20_000
       const guess = async (): Promise<void> => {
         while (left-- > 0 && !enough.aborted) {
           const url = urls[left % urls.length] as string
@@ -274,8 +274,8 @@ export const attacks: readonly Attack[] = [
       const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${authorization}\r\n\r\n`
       for (const { url } of [operator, platform])
         for (const path of ['/openapi.json', '/healthz', '/app/inbox?limit=100', '/nothing']) {
-          const count = small ? 20 : 60
-          const attack = flood(url, count, get(path).repeat(small ? 200 : 500))
+          const count = small ? 10 : 60
+          const attack = flood(url, count, get(path).repeat(small ? 100 : 500))
           try {
             await waitUntil(`connections stayed open at ${path}`, signal, async () => attack.closed() === count)
           } finally {
@@ -318,7 +318,7 @@ export const attacks: readonly Attack[] = [
     mounted: 'always',
     async run({ operator, platform, small }) {
       const before = countOtherLines(operator) + countOtherLines(platform)
-      for (let i = 0; i < (small ? 100 : 500); i++)
+      for (let i = 0; i < (small ? 25 : 500); i++)
         for (const { url } of [operator, platform]) {
           const headers = { authorization: 'Bearer junk' }
           await (await fetch(`${url}/${'x'.repeat(12_000)}`)).arrayBuffer()

@@ -124,7 +124,7 @@ export async function startTarget(folder: string, kind: Kind, small: boolean, si
         channel: 'push',
         to: { provider: 'operator-api', url: hostile.url, api_key: secret() },
         mode: 'batch',
-        status: { poll: '100ms' },
+        status: { poll: small ? '500ms' : '100ms' },
       },
     ],
   })
