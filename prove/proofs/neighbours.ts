@@ -51,8 +51,9 @@ export const neighbours: Proof = {
     'beside recipients that are refused, a push service that hangs and one that is away, the p95 of the others is within 2 × of the same messages without such neighbours, no device is unlinked, and each cause has one alert',
   boundSeconds: { small: 90, full: 1_800 },
   async run({ small, folder, print }, signal) {
-    const [count, perSecond] = small ? [100, 200] : [10_000, 150]
+    const [count, perSecond] = small ? [50, 200] : [10_000, 150]
     const world = await startWorld()
+    const alone = await startPair(join(folder, 'alone'), world.services())
     const figures: Record<string, number> = { messages: 0, alerts: 0, unlinked: 0 }
     try {
       for (const kind of kinds)
@@ -61,7 +62,6 @@ export const neighbours: Proof = {
           // A push service is known to hang after a second.
           const rate = { count, perSecond, beginsAfterMs: trouble === 'hanging' ? 1_300 : 100 }
           // Both at the same time, so that other work on this machine slows both.
-          const alone = await startPair(join(folder, `${name}-alone`), world.services())
           const beside = await startPair(join(folder, name), world.services())
           const alerts: string[] = []
           const unlisten = on('provider.alert', ({ error }) => void alerts.push(error))
@@ -89,11 +89,12 @@ export const neighbours: Proof = {
             figures.alerts = (figures.alerts ?? 0) + alerts.length
           } finally {
             unlisten()
-            await Promise.all([alone.stop(), beside.stop()])
+            await beside.stop()
           }
         }
       return figures
     } finally {
+      await alone.stop()
       await world.close()
     }
   },
@@ -151,7 +152,9 @@ async function startPair(file: string, services: readonly PushService[]): Promis
       users.map((user) => `{"activity":${activity(user)},"title":"To ${user}"}\n`).join(''),
     )
   }
-  const usersOf = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}-${i}`)
+  let measurement = 0
+  const usersOf = (name: string, count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `${name}-${measurement}-${i}`)
 
   /** @returns the ids of the devices, each of its own user */
   async function link(users: readonly string[], create: NewDevice): Promise<readonly string[]> {
@@ -174,6 +177,7 @@ async function startPair(file: string, services: readonly PushService[]): Promis
 
   return {
     async measure(good, troubled, { count, perSecond, beginsAfterMs }, signal) {
+      measurement++
       const first = new Set(await link(usersOf('first', warmUp), good))
       const measured = new Map((await link(usersOf('good', count), good)).map((device, n) => [device, n]))
       const ofNeighbours = troubled ? usersOf('troubled', Math.round((count * share) / (1 - share)) + warmUp) : []
