@@ -53,7 +53,7 @@ function proofOn(
 
 async function prove({ small, folder, print }: ProofOptions, outage: Outage, signal: AbortSignal): Promise<Figures> {
   const outageMs = small ? 3_000 : 30_000
-  const count = small ? 1_000 : 10_000
+  const count = small ? 500 : 10_000
   const { operatorStore, platformStore } = outage
   const setup = await createSetup({ folder, operatorStore, platformStore, lane })
   const urls = [setup.operatorUrls[0] as string, setup.platformUrl]
@@ -65,7 +65,7 @@ async function prove({ small, folder, print }: ProofOptions, outage: Outage, sig
     const { seqs } = await enqueue(setup.platformUrl, 'push', ndjson(list))
     expandRanges(seqs).forEach((seq, i) => void sent.push({ record: list[i] as (typeof list)[number], seq }))
     // The outage begins while calls are in progress.
-    while ((await setup.readReport()).messages.size < from + 50) await sleep(5, undefined, { signal })
+    while ((await setup.readReport()).messages.size < from + 50) await sleep(10, undefined, { signal })
   }
 
   await send(0)
@@ -125,7 +125,7 @@ async function untilState(url: string, up: boolean, signal: AbortSignal): Promis
     ])
     if (ready === up && metrics.includes(`\nbellwire_store_up ${up ? 1 : 0}\n`))
       return Math.round(performance.now() - began)
-    await sleep(20)
+    await sleep(50)
   }
 }
 

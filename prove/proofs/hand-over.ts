@@ -16,7 +16,7 @@ interface Size {
   readonly flatOut: number
 }
 const full: Size = { steadyMs: 60_000, flatOut: 200_000 }
-const small: Size = { steadyMs: 3_000, flatOut: 5_000 }
+const small: Size = { steadyMs: 1_500, flatOut: 1_000 }
 const rate = { perSecond: 200, requestsPerSecond: 200 }
 const bounds = { p95Ms: 8, perSecond: 6_500 }
 

@@ -27,7 +27,7 @@ const batch = 1_000
 const messagesPerUser = 10
 const maxP95Ms = { identifier: 20, activity: 20, user: 100, counts: 50 } as const
 const sizes = {
-  small: { messages: 20_000, excluded: 100, entries: 2_000 },
+  small: { messages: 10_000, excluded: 100, entries: 2_000 },
   full: { messages: 10_000_000, excluded: 5_000, entries: 1_000_000 },
 } as const
 const maxAuditSeconds = 10

@@ -22,7 +22,7 @@ const proofOn = (engine: 'sqlite' | 'postgres', name: string): Proof => ({
   ...(engine === 'postgres' && { needs: ['postgres'] as const }),
   boundSeconds: { small: 120, full: 900 },
   async run(options, signal) {
-    const sizes = options.small ? [20_000, 100_000] : [2_000_000, 10_000_000]
+    const sizes = options.small ? [10_000, 50_000] : [2_000_000, 10_000_000]
     const runs: Measured[] = []
     for (const size of sizes) runs.push(await reconcile(engine, size, options, signal))
     const [less, more] = runs as [Measured, Measured]

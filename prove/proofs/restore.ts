@@ -17,7 +17,7 @@ const lane = { max: 100, spanMs: 20, concurrency: 8 }
 /** Both channels of both brands. */
 const mostInFlight = 4 * lane.concurrency * lane.max
 /** At most this many records every 50 ms. */
-const perRequest = { small: 50, full: 250 } as const
+const perRequest = { small: 10, full: 250 } as const
 
 export const restore: Proof = {
   name: 'restore',
@@ -28,7 +28,7 @@ export const restore: Proof = {
 }
 
 async function prove({ small, folder, print }: ProofOptions, signal: AbortSignal): Promise<Figures> {
-  const before = small ? 1_000 : 200_000
+  const before = small ? 300 : 200_000
   const stores = join(folder, 'stores')
   await mkdir(stores)
   const setup = await createSetup({

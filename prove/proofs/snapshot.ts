@@ -20,7 +20,7 @@ interface Size {
   readonly heldMs: number
 }
 const full: Size = { perSecond: 1_000, windowMs: 60_000, heldMs: 600_000 }
-const small: Size = { perSecond: 200, windowMs: 3_000, heldMs: 6_000 }
+const small: Size = { perSecond: 200, windowMs: 1_500, heldMs: 3_000 }
 const minRate = 0.97
 const maxLatencyFactor = 2
 
