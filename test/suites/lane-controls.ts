@@ -248,10 +248,10 @@ export function laneControlsSuite(fixture: QueueFixture): void {
     async ({ database, queue, serve }) => {
       const { calls, handle } = heldCalls()
       const service = serve(handle, { max: 10, concurrency: 1 })
-      // Every second item is of activity 8: 2,000 items of each.
-      const all = Array.from({ length: 4_000 }, (_, i) => itemOf(i + 1, i % 2 ? '8' : '7'))
+      // Every second item is of activity 8: 1,200 items of each, which are more than a page.
+      const all = Array.from({ length: 2_400 }, (_, i) => itemOf(i + 1, i % 2 ? '8' : '7'))
       const enqueued = await queue.enqueue('1/push', all)
-      const seqs = (activity: number): number[] => seqsOf(enqueued).filter((_, i) => i % 2 === activity - 7)
+      const paused = seqsOf(enqueued).filter((_, i) => i % 2 === 1)
       await until(() => calls.length === 1, { awaited: 'a call runs' })
       // The items of activity 8 are in the running call, in the buffer and in the database.
       await queue.setControls([pauseOf('1/push', { kind: 'activity', name: '8' })])
@@ -265,23 +265,23 @@ export function laneControlsSuite(fixture: QueueFixture): void {
       clearInterval(ending)
       const sentBefore = calls.flatMap(({ items }) => items.map(({ seq }) => seq))
       assert.deepEqual(
-        sentBefore.filter((seq) => seqs(8).includes(seq)),
-        seqs(8).slice(0, 5),
+        sentBefore.filter((seq) => paused.includes(seq)),
+        paused.slice(0, 5),
         'only the items of the call that was running',
       )
       const { state, waiting, controls, heldBack } = await until(
         async () => {
           const state = await service.state()
-          return state.heldBack.get(state.controls[0]?.id as number) === 1_995 && state
+          return state.heldBack.get(state.controls[0]?.id as number) === 1_195 && state
         },
         { awaited: 'all items of the activity are held back' },
       )
-      assert.deepEqual([state, waiting, controls.length, heldBack.size], ['running', 1_995, 1, 1])
+      assert.deepEqual([state, waiting, controls.length, heldBack.size], ['running', 1_195, 1, 1])
       assert.deepEqual(await queue.countItems(), [
-        { lane: '1/push', category: 'paused', items: 1_995 },
-        { lane: '1/push', category: 'successful', items: 2_005 },
+        { lane: '1/push', category: 'paused', items: 1_195 },
+        { lane: '1/push', category: 'successful', items: 1_205 },
       ])
-      const [outcome] = await queue.readOutcomes([seqs(8)[9] as number])
+      const [outcome] = await queue.readOutcomes([paused[9] as number])
       assert.deepEqual([outcome?.category, outcome?.reason], ['waiting', 'paused'])
       assert.ok((await readWaiting(database)).every(({ due_at }) => due_at > 2 ** 52))
 
@@ -289,7 +289,7 @@ export function laneControlsSuite(fixture: QueueFixture): void {
       await service.stop()
       calls.length = 0
       const next = serve(handle, { max: 10, concurrency: 1 })
-      const [last] = await queue.enqueue('1/push', [itemOf(4_001, '7')])
+      const [last] = await queue.enqueue('1/push', [itemOf(2_401, '7')])
       await until(() => calls.length === 1, { awaited: 'the new item is sent' })
       calls[0]?.end()
       await waitUntilSettled(queue, [last as EnqueuedItem])
@@ -302,10 +302,10 @@ export function laneControlsSuite(fixture: QueueFixture): void {
       await waitUntilSettled(queue, enqueued).finally(() => clearInterval(endingAgain))
       assert.deepEqual(
         calls.slice(1).flatMap(({ items }) => items.map(({ seq }) => seq)),
-        seqs(8).slice(5),
+        paused.slice(5),
       )
       assert.deepEqual((await next.state()).heldBack, new Map())
-      assert.deepEqual(await queue.countItems(), [{ lane: '1/push', category: 'successful', items: 4_001 }])
+      assert.deepEqual(await queue.countItems(), [{ lane: '1/push', category: 'successful', items: 2_401 }])
     },
   )
 

@@ -605,9 +605,9 @@ export function queueSuite(fixture: QueueFixture): void {
     serve(() => new Promise(() => {}), { name: '1/site' })
     serve(() => Promise.reject(new Error('failing')), { name: '2/site' })
     serve(async (batch) => batch.map(delivered))
-    await queue.enqueue('1/site', items(5_000))
-    await queue.enqueue('2/site', items(500))
-    await waitUntilSettled(queue, await queue.enqueue('1/push', items(500)))
+    await queue.enqueue('1/site', items(1_000))
+    await queue.enqueue('2/site', items(200))
+    await waitUntilSettled(queue, await queue.enqueue('1/push', items(200)))
   })
 
   check(
@@ -863,10 +863,10 @@ export function queueSuite(fixture: QueueFixture): void {
 
   check('a replay with a rate spreads the due times of the items evenly', async ({ database, queue, serve }) => {
     const service = serve(async (batch) => batch.map(() => rejected))
-    const enqueued = await queue.enqueue('1/push', items(2_500))
+    const enqueued = await queue.enqueue('1/push', items(1_200))
     await waitUntilSettled(queue, enqueued)
     await service.stop()
-    assert.equal((await queue.decideFailed({ lane: '1/push' }, 'replay', { perSecond: 100 })).count, 2_500)
+    assert.equal((await queue.decideFailed({ lane: '1/push' }, 'replay', { perSecond: 100 })).count, 1_200)
     const waiting = await database.read(op(selectWaiting, [[]]))
     const [first] = waiting
     assert.deepEqual(
@@ -921,7 +921,7 @@ export function queueSuite(fixture: QueueFixture): void {
   check(
     'row 57: a transactional item is sent before a backlog that fills the buffer, also after a postponement',
     async ({ database, queue, serve }) => {
-      const enqueued = await queue.enqueue('1/push', items(12_000))
+      const enqueued = await queue.enqueue('1/push', items(9_000))
       const sent: number[] = []
       const gate = Promise.withResolvers<void>()
       const firstCall = Promise.withResolvers<void>()
@@ -976,7 +976,7 @@ export function queueSuite(fixture: QueueFixture): void {
   check(
     'postponed and replayed items are read when they are due: in order and in bounded memory',
     async ({ database, queue }) => {
-      const count = 12_000
+      const count = 10_500
       await queue.enqueue('1/push', items(count))
       const firstBuffer = createLaneBuffer(createReadAheadBudget())
       const firstReader = createLaneReader(database, '1/push', firstBuffer, () => 500)
