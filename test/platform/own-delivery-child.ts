@@ -1,4 +1,4 @@
-// A platform process that delivers by itself. argv: the store, the port, the witness file, and `hang` if the provider never answers.
+// A platform process that delivers by itself. argv: the store, the port, the witness file, and the message that its provider never answers.
 
 import { appendFileSync } from 'node:fs'
 import { listen } from '../../src/base/http/http.ts'
@@ -6,7 +6,7 @@ import { chain } from '../../src/base/http/mount.ts'
 import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 import { adminKey } from '../support/sides.ts'
 
-const [store = '', port = '', witness = '', hang] = process.argv.slice(2)
+const [store = '', port = '', witness = '', unanswered] = process.argv.slice(2)
 const platform = createPlatform({
   store,
   keys: [adminKey],
@@ -20,7 +20,7 @@ const platform = createPlatform({
       max: 1,
       async send(messages) {
         for (const { id, ref } of messages) appendFileSync(witness, `${id} ${ref}\n`)
-        if (hang) await new Promise(() => {})
+        if (messages.some(({ id }) => id === unanswered)) await new Promise(() => {})
         return messages.map(({ ref }) => ({ category: 'successful', ref, rule: 'recorded by the witness' }))
       },
     },

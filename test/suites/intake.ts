@@ -193,7 +193,7 @@ export function intakeSuite({ name, skip, mostHeld, open }: IntakeFixture): void
       const held = event('consumer.held', (report) => report.consumer === consumer.name, slow)
       proxy.cut()
       const text = 'x'.repeat(100_000)
-      const count = 1_000
+      const count = 250
       const all = Array.from({ length: count }, (_, id) => recordMessage(element({ id }, { data: { text } }), {}))
       await transport.send(all)
       await held
