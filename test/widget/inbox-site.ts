@@ -131,7 +131,7 @@ function page(operator: string, query: URLSearchParams): string {
   return `<!doctype html>
 <html lang="${query.get('lang') ?? 'en'}" dir="${query.get('dir') ?? 'ltr'}">
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>A shop</title>
-<style>:root { color-scheme: ${query.get('scheme') ?? 'light'} } body { font-family: sans-serif; background: Canvas; color: CanvasText } header { display: flex; justify-content: end }</style>
+<style>body { font-family: sans-serif; background: Canvas; color: CanvasText } header { display: flex; justify-content: end }</style>
 ${query.has('attack') ? `<script>${replaceLinks(query.get('attack') ?? '')}</script>` : ''}
 <script type="module" src="/widget.js"></script>
 <header><bellwire-inbox id="widget" view="${view}" url="${operator}" token-url="/token?user=${user}"></bellwire-inbox></header>
