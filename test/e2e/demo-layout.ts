@@ -9,10 +9,10 @@ const screens = { desktop: { width: 1280, height: 800 }, phone: { width: 390, he
 
 /** On the page of the demo, toasts cover no content, and no element is too narrow for its text. */
 export async function testLayout(t: TestContext, { site, browser }: RunningDemo): Promise<void> {
+  const { page } = await openPage(browser, `${site}/site#2/1001`)
   for (const [name, size] of Object.entries(screens)) {
-    const { page } = await openPage(browser, `${site}/site#2/1001`)
     await page.setViewportSize(size)
-    await page.emulateMedia({ reducedMotion: 'reduce' })
+    await page.reload()
     await page.waitForSelector('#state[data-state="live"]', waiting)
     await page.locator('#notes li').nth(1).waitFor(waiting)
 
@@ -45,11 +45,7 @@ export async function testLayout(t: TestContext, { site, browser }: RunningDemo)
       const truncated = await page.locator('#who').evaluate(findTruncatedNames)
       assert.deepEqual(truncated, [])
     })
-    await page.close()
   }
-
-  const { page } = await openPage(browser, `${site}/site`)
-  await page.waitForSelector('#state[data-state="live"]', waiting)
   await t.test(
     'desktop: the two columns have the same bottom edge, for users with one device and with two',
     async () => {

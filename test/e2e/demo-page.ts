@@ -35,7 +35,7 @@ export interface Opened {
 
 /** Opens the page in its own profile. With `operator`, the page calls the operator at that address. */
 export async function openPage(browser: Browser, url: string, operator?: string): Promise<Opened> {
-  const context = await browser.newContext()
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
   const page = await context.newPage()
   const errors: string[] = []
   let expected = false

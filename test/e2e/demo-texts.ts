@@ -24,16 +24,16 @@ export async function testExcluded(_: TestContext, { site, browser }: RunningDem
 
 /** The page greets by the hour. */
 export async function testGreeting(_: TestContext, { site, browser }: RunningDemo): Promise<void> {
-  const { page } = await openPage(browser, 'about:blank')
-  for (const [hour, greeting] of [
-    [0, 'Good evening, Mara'],
-    [4, 'Good evening, Mara'],
-    [5, 'Good morning, Mara'],
-    [12, 'Good afternoon, Mara'],
-    [18, 'Good evening, Mara'],
+  const { page } = await openPage(browser, `${site}/site`)
+  for (const [hour, user, greeting] of [
+    [0, '1/1002', 'Good evening, Theo'],
+    [4, '1/1001', 'Good evening, Mara'],
+    [5, '1/1002', 'Good morning, Theo'],
+    [12, '1/1001', 'Good afternoon, Mara'],
+    [18, '1/1002', 'Good evening, Theo'],
   ] as const) {
     await page.clock.setFixedTime(new Date(2026, 0, 5, hour, 30))
-    await page.goto(`${site}/site`)
+    await page.selectOption('#who', user)
     await page.getByText(greeting).waitFor(waiting)
   }
 }
