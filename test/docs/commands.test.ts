@@ -45,8 +45,8 @@ const notRun: Readonly<Record<string, string>> = {
   'npx bellwire init operator --push web-push': 'needs a browser; test/e2e/web-push-chromium.test.ts runs it',
   'npm install @opentelemetry': 'installs from the registry; test/cli/traces.test.ts has a collector',
   'npm run bench': 'takes minutes',
-  'bash node_modules/bellwire/deploy/container/build.sh': 'takes minutes, and needs mmdebstrap, umoci and skopeo',
-  'umoci unpack': 'needs the image',
+  'bash node_modules/bellwire/deploy/container/build.sh': 'takes minutes; npm run first-start runs it',
+  'umoci unpack': 'needs the image; npm run first-start runs it',
   'BELLWIRE_MOVE_TO=': 'needs a PostgreSQL database; test/cli/move.test.ts moves sides',
   'bellwire platform move-brand': 'needs two PostgreSQL databases; test/platform/stores moves brands',
 }

@@ -19,8 +19,6 @@ import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { clickSubscribe, launchChromium, openPage, titleOfNotification } from './launch-chromium.ts'
 
-type Shell = (command: string, env?: NodeJS.ProcessEnv) => Started
-
 const tools = ['mmdebstrap', 'umoci', 'skopeo']
 if (tools.some((name) => findProgram(name) === undefined)) await install(...tools)
 const packageUrl = await servePackage()
@@ -33,39 +31,42 @@ test('a bare Debian 13: the package is installed, and three commands lead to a n
   await run('mmdebstrap', ['--quiet', '--variant=minbase', 'trixie', debian], { withinMs: 900_000 })
   await copyFile('/etc/resolv.conf', join(debian, 'etc/resolv.conf'))
   if (authorities) await copyFile(authorities, join(debian, 'etc/authorities.pem'))
-  const [root, ann] = [shellIn(begin, debian, 'root'), shellIn(begin, debian, 'ann')]
-  await demand(root('useradd --create-home --shell /bin/bash ann'))
+  const as = (user: string, command: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
+    const [program, ...args] = inDebian(debian, user, command)
+    return run(program, args, { env: { PATH: process.env.PATH, ...env }, withinMs: 900_000 })
+  }
+  await as('root', 'useradd --create-home --shell /bin/bash ann')
 
-  const [, apt, npm = ''] = /`(apt-get install npm)` as root, then `(npm install bellwire \S+)`/.exec(start) ?? []
+  const [, apt, npm = ''] = /`(apt-get install [^`]*npm)` as root, then `(npm install bellwire \S+)`/.exec(start) ?? []
   assert.ok(apt)
   const quietly = `export DEBIAN_FRONTEND=noninteractive; apt-get -qq update; ${apt} -qq --yes`
-  await timed(t, apt, () => demand(root(quietly)))
+  await timed(t, apt, () => as('root', quietly))
   const ca =
     authorities === undefined
       ? {}
       : { NODE_EXTRA_CA_CERTS: '/etc/authorities.pem', npm_config_cafile: '/etc/authorities.pem' }
-  await timed(t, npm, () => demand(ann(npm.replace(' bellwire ', ` ${packageUrl} `), ca)))
+  await timed(t, npm, () => as('ann', npm.replace(' bellwire ', ` ${packageUrl} `), ca))
   const [init = '', operator = '', push = ''] = start
     .split('\n')
     .filter((line) => /^npx bellwire (init|operator|push)/.test(line) && !line.includes('--config'))
-  const printed = await timed(t, init, () => demand(ann(init)))
+  const printed = await timed(t, init, () => as('ann', init))
   assert.match(printed, /\n {2}npx bellwire operator\n {2}npx bellwire push --user 1001 --subscribe\n/)
   const show = await startBrowser(t)
   await timed(t, `${operator}, ${push}`, () =>
     show(
-      (env) => ann(operator, env),
-      () => ann(push),
+      (env) => begin(inDebian(debian, 'ann', operator), env),
+      () => begin(inDebian(debian, 'ann', push)),
     ),
   )
 })
 
 const start = read('docs/start.md')
 
-/** Starts commands of a user in a Debian, with its own /proc. */
-function shellIn(begin: Start, debian: string, user: string): Shell {
+/** A command of a user in a Debian, with its own /proc. */
+function inDebian(debian: string, user: string, command: string): [string, ...string[]] {
   const home = user === 'root' ? '/root' : `/home/${user}`
   const enter = `mount -t proc proc "$0/proc" && exec chroot --userspec=${user} "$0" /usr/bin/env -C ${home} HOME=${home} bash -c "$1"`
-  return (command, env) => begin(['unshare', '--mount', 'bash', '-c', enter, debian, command], env)
+  return ['unshare', '--mount', 'bash', '-c', enter, debian, command]
 }
 
 test('the image of deploy/container: as the user 1000 with a read-only root, both sides deliver to a browser', async (t) => {
@@ -84,7 +85,7 @@ test('the image of deploy/container: as the user 1000 with a read-only root, bot
   const enter = unpack.indexOf('unshare --mount')
   const printed = 'init operator --push recording'
   assert.ok(unpack.includes(`bellwire.cjs ${printed}'`), unpack)
-  const bellwire: Shell = (args, env) =>
+  const bellwire = (args: string, env?: NodeJS.ProcessEnv): Started =>
     begin(['bash', '-c', `cd ${site}; exec ${unpack.slice(enter).replace(printed, args)}`], env)
   await run('bash', ['-c', unpack.slice(0, enter)], inSite)
   await timed(t, 'init', () => demand(bellwire('init operator --push web-push')))
