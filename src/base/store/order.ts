@@ -172,6 +172,7 @@ export const commitOrder: readonly string[] = [
   // Keys of the store.
   'insert_access_key',
   'note_key_uses',
+  'lock_access_key',
   'demand_access_key',
   'delete_access_key',
   // Alerts.
@@ -181,6 +182,7 @@ export const commitOrder: readonly string[] = [
   // Lanes of the store.
   'insert_stored_lane',
   'update_stored_lane',
+  'lock_stored_lane',
   'demand_stored_lane',
   'delete_stored_lane',
   // Erasures of people.

@@ -56,10 +56,15 @@ const insertKey = statement({
     select r.name, r.digest, r.scopes, r.brands, r.networks, r.expires_at, r.added_by, r.added_at from ${rows} r`,
 })
 
-/** Fails if the store does not have the key: no key is without a digest. */
+/** Waits for a commit of another process that deletes the key. The following statement sees its result. */
+const lockKey = statement('lock_access_key', { name: 'text' })`
+  update access_keys set name = r.name from ${rows} r where access_keys.name = r.name`
+
+/** Fails if the store does not have the key, or if two callers delete it in one commit: no key is without a digest. */
 const demandKey = statement('demand_access_key', { name: 'text' })`
   insert into access_keys (name, digest, scopes, added_by, added_at)
-  select r.name, null, '', '', 0 from ${rows} r where not exists (select 1 from access_keys k where k.name = r.name)`
+  select r.name, null, '', '', 0 from ${rows} r group by r.name
+  having count(*) > 1 or not exists (select 1 from access_keys k where k.name = r.name)`
 
 const noteUses = statement('note_key_uses', { digest: 'text', used_at: 'bigint' })`
   update access_keys set used_at = r.used_at from ${rows} r
@@ -212,7 +217,8 @@ export function createStoredKeys(
     async revoke(name, also) {
       await read()
       if (!known.some(({ key }) => key.name === name)) return false
-      const ops = [op(demandKey, [[name]]), op(deleteKey, [[name]]), database.wake(topic), ...also()]
+      const removals = [lockKey, demandKey, deleteKey].map((each) => op(each, [[name]]))
+      const ops = [...removals, database.wake(topic), ...also()]
       const revoked = await commitIfPossible(database, ops)
       await read()
       return revoked

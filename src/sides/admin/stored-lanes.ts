@@ -27,10 +27,15 @@ const insertLane = statement('insert_stored_lane', changed)`
   insert into stored_lanes (lane, settings, changed_by, changed_at)
   select r.lane, r.settings, r.changed_by, r.changed_at from ${rows} r`
 
-/** Fails if the store does not have the lane: no lane is without settings. */
+/** Waits for a commit of another process that deletes the lane. The following statement sees its result. */
+const lockLane = statement('lock_stored_lane', { lane: 'text' })`
+  update stored_lanes set lane = r.lane from ${rows} r where stored_lanes.lane = r.lane`
+
+/** Fails if the store does not have the lane, or if two callers change it in one commit: no lane is without settings. */
 const demandLane = statement('demand_stored_lane', { lane: 'text' })`
   insert into stored_lanes (lane, settings, changed_by, changed_at)
-  select r.lane, null, '', 0 from ${rows} r where not exists (select 1 from stored_lanes l where l.lane = r.lane)`
+  select r.lane, null, '', 0 from ${rows} r group by r.lane
+  having count(*) > 1 or not exists (select 1 from stored_lanes l where l.lane = r.lane)`
 
 const updateLane = statement('update_stored_lane', changed)`
   update stored_lanes set settings = r.settings, changed_by = r.changed_by, changed_at = r.changed_at
@@ -137,7 +142,11 @@ export async function openStoredLanes<Options>(
       check: (settings) => reader.read(settings),
       add: (lane, by, also) => commit([op(insertLane, rowOf(lane, by))], also),
       change: (lane, by, also) => commit([op(updateLane, rowOf(lane, by)), op(demandLane, [[lane.lane]])], also),
-      remove: (lane, also) => commit([op(demandLane, [[lane]]), op(deleteLane, [[lane]])], also),
+      remove: (lane, also) =>
+        commit(
+          [lockLane, demandLane, deleteLane].map((each) => op(each, [[lane]])),
+          also,
+        ),
       async apply() {
         await findChange()
         await applying
