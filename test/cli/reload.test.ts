@@ -14,6 +14,7 @@ import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { element, get, post } from '../support/sides.ts'
+import { tcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, freePorts, run, start } from './bellwire.ts'
 
@@ -95,6 +96,11 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
   await writeFile(join(folder, 'key.pem'), key)
   assert.deepEqual((await reload()).body.restart, ['operator.tls.certificate', 'operator.tls.key'])
   assert.match(await (await fetch(`${admin}/metrics`)).text(), /^bellwire_reloads_refused_total 4$/m)
+  // A secret between the start and the present configuration is masked, too.
+  await writeFile(file, configuration([good, old], `  ${fresh}: 1`))
+  operator.child.kill('SIGHUP')
+  const masked = await operator.line(/"server\.reload_refused".*unknown setting/)
+  assert.doesNotMatch(masked, new RegExp(fresh))
   replaced = true
   const seen = (await Promise.all(callers)).flat()
   assert.deepEqual([...new Set(seen)], [200], `${seen.length} requests with a good key`)
@@ -245,4 +251,39 @@ test('if the new side cannot start, the old one starts again, and requests that 
   await until(async () => (await reload()).status === 200, { awaited: 'the reload is accepted' })
   await until(async () => (await get(`${admin}/admin/keys`, support.key)).status === 200, { awaited: 'the new side' })
   assert.equal(await send(), 200)
+})
+
+test('a stop during a reload ends the process in order', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'bellwire.yaml')
+  const written = (more: string) => configuration([good], `  stop_within: 5s\n${more}`)
+  await writeFile(file, written(''))
+  const operator = start(t, ['operator', '-c', file], freePorts)
+  await addressesOf(operator)
+  await writeFile(file, written('  keep: 91d'))
+  operator.child.kill('SIGHUP')
+  operator.child.kill('SIGTERM')
+  const { code, err } = await operator.ended
+  assert.deepEqual([code, err], [0, ''])
+})
+
+test('if neither the new side nor the old one can start, the process ends, and its supervisor starts it again', {
+  skip,
+}, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'bellwire.yaml')
+  const store = new URL(await freshSchema())
+  const proxy = await tcpProxy(t, Number(store.port))
+  store.port = String(proxy.port)
+  const written = (more = '') => configuration([good], more).replace('sqlite:operator.db', `"${store}"`)
+  await writeFile(file, written('  stop_within: 2s'))
+  const operator = start(t, ['operator', '-c', file], freePorts)
+  await addressesOf(operator)
+  await writeFile(file, written('  stop_within: 2s\n  keep: 91d'))
+  proxy.cut()
+  operator.child.kill('SIGHUP')
+  assert.equal((await operator.ended).code, 1)
+  assert.match(operator.out(), /"process\.failed"/)
 })

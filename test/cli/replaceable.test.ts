@@ -78,3 +78,16 @@ test('a stream of events is not awaited, and a request that waits and goes away 
   assert.equal(await ask('/healthz'), 'next')
   assert.deepEqual(next.open, [])
 })
+
+test('if no other side starts, the requests that waited are answered by the stopped one', async (t) => {
+  const { old, replaceable, ask } = await served(t)
+  const started = Promise.withResolvers<never>()
+  const replaced = replaceable.replace(() => started.promise, 60_000)
+  const waiting = ask('/waiting')
+  await ask('/healthz')
+  started.reject(new Error('the store is away'))
+  await assert.rejects(replaced, /the store is away/)
+  await until(() => old.open.length === 1, { awaited: 'the request that waited' })
+  old.open[0]?.end('stopped')
+  assert.equal(await waiting, 'stopped')
+})

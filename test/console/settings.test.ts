@@ -89,3 +89,36 @@ test('after a side that did not start, the next reload applies the same changes 
   assert.deepEqual(await configuration.reload(), applied)
   assert.deepEqual(await configuration.reload(), { applied: [], restart: [] })
 })
+
+test('a reload during the replacement of the side compares with the configuration that runs after it', async (t) => {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, written('info'))
+  const read = () => readConfig(file, {})
+  let replacing: PromiseWithResolvers<void> | undefined
+  const applied: string[] = []
+  const undone: ((error: unknown) => void)[] = []
+  const configuration = createConfiguration({
+    side: 'operator',
+    started: await read(),
+    read,
+    replacing: () => replacing?.promise,
+    apply(_config, how, undo) {
+      applied.push(how)
+      undone.push(undo)
+      if (how === 'replaceSide') replacing ??= Promise.withResolvers()
+    },
+  })
+  await writeFile(file, written('info', '  keep: 120d\n'))
+  await configuration.reload()
+  // The side waits for the requests in progress, of which a second call would be one.
+  await assert.rejects(configuration.reload(), { status: 503, message: /another reload is replacing this side/ })
+  const bySignal = configuration.reloadLater()
+  undone[0]?.(new Error('the store is away'))
+  replacing?.resolve()
+  assert.deepEqual(await bySignal, { applied: ['operator.keep'], restart: [] })
+  assert.deepEqual(applied, ['replaceSide', 'replaceSide'])
+
+  replacing = undefined
+  await writeFile(file, 'log: {level: info}\n')
+  await assert.rejects(configuration.reload(), { name: 'ConfigError', message: /^operator: the section is missing/ })
+})

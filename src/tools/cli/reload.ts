@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Side } from '../../base/http/http.ts'
+import { HttpError, type Side } from '../../base/http/http.ts'
 import type { Configuration, LatestReload, Reloaded, ShownSetting } from '../../base/http/service.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
@@ -11,8 +11,8 @@ import { messageOf } from '../../base/runtime/message-of.ts'
 import { describeSettings } from '../../sides/config/describe-settings.ts'
 import { leavesOf } from '../../sides/config/leaves.ts'
 import type { ReadConfig } from '../../sides/config/load.ts'
+import { ConfigError } from '../../sides/config/problem.ts'
 import { type Config, table } from '../../sides/config/table.ts'
-import { CliError, exit } from './exit.ts'
 
 export interface ReloadOptions {
   readonly side: Side
@@ -20,6 +20,8 @@ export interface ReloadOptions {
   readonly started: ReadConfig
   /** Reads the configuration again. Rejects with all its problems. */
   readonly read: () => Promise<ReadConfig>
+  /** Resolves when the side is no longer being replaced. A replacement that fails calls `undo` first. Absent: it is not. */
+  readonly replacing?: () => Promise<void> | undefined
   /**
    * Applies the settings that can change. Throws before it changes anything.
    *
@@ -57,11 +59,14 @@ export function createConfiguration({
   side,
   started,
   read,
+  replacing = () => undefined,
   apply,
   shown = () => undefined,
 }: ReloadOptions): Configuration & {
   /** Applies the same configuration again, because the lanes of the store have changed. */
   applyAgain(): Promise<void>
+  /** As reload(), after any replacement of the side. */
+  reloadLater(): Promise<Reloaded>
 } {
   let current = started
   let files = digestFiles(started.config)
@@ -83,15 +88,22 @@ export function createConfiguration({
     emit('server.reload_refused', { side, error: messageOf(error) })
   }
 
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const working = last.then(work)
+    last = working.catch(() => {})
+    return working
+  }
+
   async function reload(): Promise<Reloaded> {
     const at = clock.now()
-    const former = { current, files }
-    const refuse = (error: unknown): void => {
-      ;({ current, files } = former)
-      noteRefused(error, at)
-    }
     try {
+      await replacing()
       const next = await read()
+      const former = { current, files }
+      const undo = (error: unknown): void => {
+        ;({ current, files } = former)
+        noteRefused(error, at)
+      }
       const nextFiles = await digestFiles(next.config)
       const changed = changesOf(current, next).filter((path) => !needsRestart(path, next))
       const reread = changedKeys(await files, nextFiles).filter((path) => path.startsWith(`${side}.`))
@@ -99,7 +111,7 @@ export function createConfiguration({
       const small = paths.every((path) => isOf(inPlace, path)) && !hasNewBrand(current.config, next.config)
       const applied = [...new Set(paths.map((path) => isOf(keysAndLog, path) ?? path))].slice(0, mostNamed)
       const restart = pendingChanges(next)
-      await apply(fix(next), small ? 'inPlace' : 'replaceSide', refuse)
+      await apply(fix(next), small ? 'inPlace' : 'replaceSide', undo)
       current = next
       files = Promise.resolve(nextFiles)
       const result = { applied, restart: restart.slice(0, mostNamed) }
@@ -107,7 +119,7 @@ export function createConfiguration({
       emit('server.reloaded', { side, ...result })
       return result
     } catch (error) {
-      refuse(error)
+      noteRefused(error, at)
       throw error
     }
   }
@@ -131,16 +143,18 @@ export function createConfiguration({
       ]
       return { settings, ...(latest && { reload: latest }) }
     },
-    applyAgain() {
-      const applying = last.then(async () => apply(fix(current), 'inPlace', (error) => noteRefused(error, clock.now())))
-      last = applying.catch(() => {})
-      return applying
-    },
-    reload() {
-      const reloading = last.then(reload)
-      last = reloading.catch(() => {})
-      return reloading
-    },
+    applyAgain: () =>
+      inTurn(async () => {
+        await replacing()
+        await apply(fix(current), 'inPlace', (error) => noteRefused(error, clock.now()))
+      }),
+    reload: () =>
+      inTurn(async () => {
+        // The replacement waits for the requests in progress, of which this is one.
+        if (replacing()) throw new HttpError(503, 'another reload is replacing this side: repeat the request', 1)
+        return reload()
+      }),
+    reloadLater: () => inTurn(reload),
   }
 }
 
@@ -184,7 +198,12 @@ function withFixed(next: Config, started: Config, side: Side): Config {
     Record<string, unknown> | undefined,
     Record<string, unknown>,
   ]
-  if (!section) throw new CliError(exit.usage, `the configuration has no section \`${side}\` any more`)
+  if (!section) {
+    const remedy = 'restore it, or stop the process'
+    throw new ConfigError([
+      { path: side, where: '', description: 'the section is missing in the configuration', remedy },
+    ])
+  }
   const kept = Object.fromEntries(fixed.options.flatMap((name) => (name in before ? [[name, before[name]]] : [])))
   const changeable = Object.entries(section).filter(([name]) => !fixed.options.includes(name))
   return { ...next, [side]: { ...Object.fromEntries(changeable), ...kept } }

@@ -60,12 +60,16 @@ export function createReplaceable(first: Service): Replaceable {
     },
     async replace(next, withinMs) {
       waiting = []
-      await untilAnswered(withinMs)
-      await current.stop(withinMs)
-      current = await next()
       const handles = waiting
-      waiting = undefined
-      for (const handle of handles) handle()
+      try {
+        await untilAnswered(withinMs)
+        await current.stop(withinMs)
+        current = await next()
+      } finally {
+        // Without another side, the stopped one refuses them.
+        waiting = undefined
+        for (const handle of handles) handle()
+      }
     },
   }
 }

@@ -1,6 +1,13 @@
 import { isLoopbackAddress } from '../../base/http/address.ts'
-import type { Handler } from '../../base/http/http.ts'
-import { type Listening, type ListenOptions, listen, type ServerCertificate, type Side } from '../../base/http/http.ts'
+import {
+  type Handler,
+  HttpError,
+  type Listening,
+  type ListenOptions,
+  listen,
+  type ServerCertificate,
+  type Side,
+} from '../../base/http/http.ts'
 import { chain } from '../../base/http/mount.ts'
 import type { Configuration, Reloaded, Service } from '../../base/http/service.ts'
 import { type Events, emit } from '../../base/runtime/events.ts'
@@ -80,12 +87,15 @@ export async function serve(
   const { config } = started
   let shown: ReadConfig | undefined
   let log = startLogOf(config)
-  // Also the old secrets: a provider may still answer with one of them.
+  const secrets = new Set(secretsOf(config))
+  // Also all earlier secrets: a provider may still answer with one of them.
   const restartLog = (next: Config): void => {
+    for (const each of [next, ...(shown ? [shown.config] : [])])
+      for (const secret of secretsOf(each)) secrets.add(secret)
     log.stop()
-    log = startLogOf(next, [...secretsOf(config), ...(shown ? secretsOf(shown.config) : [])])
+    log = startLogOf(next, [...secrets])
   }
-  const failed = waitForUncaughtError()
+  const { failed, fail } = watchUncaughtErrors()
   let tracing: Tracing | undefined
   try {
     tracing = startTracing(side)
@@ -95,20 +105,24 @@ export async function serve(
     let running: CreatedSide | undefined
     let replaceable: Replaceable | undefined
     let listening: readonly Listening[] = []
-    let replacing: Promise<void> = Promise.resolve()
+    let replacing: Promise<void> | undefined
     let applied = started
+    let isStopping = false
     const configuration = createConfiguration({
       side,
       started,
       read: () => readConfig(file),
+      replacing: () => replacing,
       async apply(next, how, undo) {
-        await replacing
         if (!running || !replaceable) throw new CliError(exit.failed, `the ${side} is starting: reload it later`)
         const merged = await running.checkStore(next)
         const certificate = await serverCertificate(next.config[side]?.tls, `${side}.tls`)
         if (how === 'replaceSide' || !(await running.change(next, merged ?? next))) {
           const previous = applied
-          replacing = replaceSide(replaceable, await create(next, served), async (error) => {
+          const created = await create(next, served)
+          // The stop waits for a replacement that has begun, and no other one begins.
+          if (isStopping) throw new HttpError(503, `the ${side} is stopping: nothing was changed`)
+          replacing = replaceSide(replaceable, created, async (error) => {
             undo(error)
             applied = previous
             restartLog(previous.config)
@@ -116,6 +130,8 @@ export async function serve(
             await again.service.start()
             return again
           })
+          // Neither side runs: the process supervisor starts the process again.
+          replacing.then(() => (replacing = undefined), fail)
         }
         if (certificate) for (const each of listening) each.replaceCertificate?.(certificate)
         applied = next
@@ -149,11 +165,11 @@ export async function serve(
     // Without a listener, the signal would end the process.
     process.on(
       'SIGHUP',
-      () => void configuration.reload().then(recordReload, (error) => recordReload({ refused: messageOf(error) })),
+      () => void configuration.reloadLater().then(recordReload, (error) => recordReload({ refused: messageOf(error) })),
     )
     async function recordReload(result: Reloaded | { readonly refused: string }): Promise<void> {
       // A new side replaces the running one.
-      await replacing.catch(() => {})
+      await replacing?.catch(() => {})
       await running?.service.recordAct({ act: 'reload', by: 'SIGHUP', given: result }).catch((error: unknown) => {
         emit('audit.failed', { side, act: 'reload', error: messageOf(error) })
       })
@@ -172,6 +188,7 @@ export async function serve(
       throw error
     })
     await Promise.race([stopped, failed])
+    isStopping = true
     process.once('SIGINT', () => exitNow(log, exit.failed)).once('SIGTERM', () => exitNow(log, exit.failed))
     // Exits even if a provider keeps a handle open. The timer itself does not keep the process alive.
     setTimeout(() => {
@@ -182,7 +199,7 @@ export async function serve(
     }, settings.stopWithinMs + 1_000).unref()
     // Concurrently: open requests need the side for their answers, and the side waits until no more requests arrive.
     const closing = listening.map((each) => each.close(settings.stopWithinMs))
-    await replacing.catch(() => {})
+    await replacing?.catch(() => {})
     await Promise.all([...closing, replaceable.current.stop(settings.stopWithinMs)])
   } finally {
     await tracing?.stop(exportWithinMs)
@@ -260,17 +277,17 @@ function listenError(setting: string, { host, port }: { host: string; port: numb
   return new CliError(exit.usage, `${setting}.port: ${error.message}${remedy}`)
 }
 
-/** Resolves at the first uncaught error, which also sets the exit code. */
-function waitForUncaughtError(): Promise<void> {
-  return new Promise((resolve) => {
-    const fail = (thrown: unknown): void => {
-      const { message, stack = message } = thrown instanceof Error ? thrown : new Error(String(thrown))
-      emit('process.failed', { error: message, stack })
-      process.exitCode = exit.failed
-      resolve()
-    }
-    process.on('uncaughtException', fail).on('unhandledRejection', fail)
-  })
+/** `failed` resolves at the first uncaught error, or after `fail`, which also sets the exit code. */
+function watchUncaughtErrors() {
+  const { promise: failed, resolve } = Promise.withResolvers<void>()
+  const fail = (thrown: unknown): void => {
+    const { message, stack = message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+    emit('process.failed', { error: message, stack })
+    process.exitCode = exit.failed
+    resolve()
+  }
+  process.on('uncaughtException', fail).on('unhandledRejection', fail)
+  return { failed, fail }
 }
 
 function exitNow(log: Log, code: number): never {
