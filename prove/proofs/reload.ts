@@ -1,227 +1,29 @@
-// Keys, lanes, certificates and credentials are replaced while requests arrive: the command runs as a process, and each change is a reload.
+// What a reload replaces while requests arrive: the command runs as a process, once as a platform and once as an operator.
 
-import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import { Agent, request } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'node:tls'
-import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
-import { freePort } from '../../test/support/free-port.ts'
-import { importOptions } from '../../test/support/quick-imports/import-options.ts'
 import type { Proof } from '../harness/proof.ts'
+import { reloadOperator } from './reload/operator.ts'
+import { reloadPlatform } from './reload/platform.ts'
 
 const sizes = { small: { rounds: 3, perSecond: 50 }, full: { rounds: 20, perSecond: 500 } }
-const tickMs = 10
-const office = 'the-key-of-the-office-1'
-const command = join(import.meta.dirname, '../../bin/bellwire.cjs')
-
-interface Key {
-  readonly key: string
-  readonly expires_at?: string
-}
 
 export const reload: Proof = {
   name: 'reload',
   claims:
-    'while keys, lanes, the certificate, the credential of a lane and the log level are replaced by reloads under 500 requests a second over HTTPS, no request with a good key fails, each message is sent once, and no revoked key passes after the answer to the reload',
-  boundSeconds: { small: 60, full: 180 },
-  async run({ small, folder }, signal) {
-    const { rounds, perSecond } = small ? sizes.small : sizes.full
-    const port = await freePort()
-    const config = join(folder, 'bellwire.json')
-    const operator = await startOperator()
-    const credentialOf = (round: number): string => `the-credential-of-round-${round}`
-    let certificate = makeCertificate()
-    const write = async (round: number, accepted: readonly Key[]): Promise<void> => {
-      const to = { provider: 'operator-api', url: operator.url, api_key: credentialOf(round) }
-      // In every second round there is another lane, each time with another limit.
-      const other = round % 2 === 0 ? [] : [{ brand: 2, channel: 'push', span: '5ms', max: 100 + round, to }]
-      await writeFile(join(folder, 'cert.pem'), certificate.cert)
-      await writeFile(join(folder, 'key.pem'), certificate.key)
-      await writeFile(
-        config,
-        JSON.stringify({
-          log: { level: round % 2 === 0 ? 'error' : 'warn' },
-          platform: {
-            store: 'sqlite:platform.db',
-            port,
-            tls: { certificate: 'cert.pem', key: 'key.pem' },
-            lanes: [
-              { brand: 1, channel: 'push', to },
-              { brand: 3, channel: 'push', to: { ...to, api_key: 'the-credential-that-stays' } },
-              ...other,
-            ],
-            keys: [
-              { name: 'office', key: office, scopes: ['reload'] },
-              ...accepted.map((each, i) => ({ name: `key-${i}`, scopes: ['enqueue'], ...each })),
-            ],
-          },
-        }),
-      )
-    }
-    // The certificates change, so the clients do not check them. The proof compares the certificate itself.
-    const agent = new Agent({ keepAlive: true, maxSockets: 32, rejectUnauthorized: false })
-    const call = async (path: string, key: string, body: string): Promise<number> => {
-      const headers = {
-        'x-api-key': key,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      }
-      const sending = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers, signal })
-      sending.end(body)
-      const [answer] = (await once(sending, 'response')) as [import('node:http').IncomingMessage]
-      answer.resume()
-      await once(answer, 'end')
-      return answer.statusCode ?? 0
-    }
-    let enqueued = 0
-    const send = async (key: string): Promise<number> => {
-      const id = ++sent
-      const body = `{"activity":{"id":${id},"brand_id":${id % 2 === 0 ? 1 : 3},"user_id":"${id % 100}","activity_id":7,"action_id":9,"trigger_hash":"h"},"title":"Hello","body":"There"}`
-      const status = await call('/admin/activities/push', key, body)
-      if (status === 200) enqueued++
-      return status
-    }
-    let sent = 0
-    const accept = async (round: number, accepted: readonly Key[]): Promise<void> => {
-      await write(round, accepted)
-      assert.equal(await call('/admin/reload', office, '{}'), 200)
-    }
-    const keyOf = (round: number): string => `the-key-of-round-${round}`
-
-    await write(0, [{ key: keyOf(0) }])
-    const args = ['--disable-warning=ExperimentalWarning', ...importOptions, '--conditions=bellwire-source', command]
-    const platform = spawn(process.execPath, [...args, 'platform', '-c', config], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
-    const ended = once(platform, 'exit')
-    const load = createLoad(send, perSecond)
-    try {
-      while ((await send(keyOf(0)).catch(() => 0)) !== 200) {
-        signal.throwIfAborted()
-        assert.equal(platform.exitCode, null, 'the platform runs')
-        await sleep(50)
-      }
-      load.start(keyOf(0))
-      const figures = { revoked: 0, expired: 0 }
-      for (let round = 1; round <= rounds; round++) {
-        signal.throwIfAborted()
-        const [old, next, passing] = [keyOf(round - 1), keyOf(round), `the-passing-key-${round}`]
-        const expiresAt = Date.now() + 700
-        const expiring = { key: passing, expires_at: new Date(expiresAt).toISOString() }
-        certificate = makeCertificate()
-        await accept(round, [{ key: old }, { key: next }, expiring])
-        assert.equal(
-          await readCertificate(port),
-          certificate.cert.replaceAll(/-----.*-----|\s/g, ''),
-          'a new connection',
-        )
-        await load.change(next)
-        assert.equal(await send(next), 200)
-        await accept(round, [{ key: next }, expiring])
-        figures.revoked += await demandRefused(old)
-        while (Date.now() <= expiresAt || !operator.credentials.has(credentialOf(round))) {
-          signal.throwIfAborted()
-          await sleep(tickMs)
-        }
-        figures.expired += await demandRefused(passing)
-      }
-      const { requests, failed } = await load.stop()
-      assert.deepEqual(failed.slice(0, 10), [], `${failed.length} requests with a good key failed`)
-      while (operator.ids.length < enqueued) {
-        signal.throwIfAborted()
-        await sleep(tickMs)
-      }
-      assert.equal(new Set(operator.ids).size, enqueued, 'each message was delivered')
-      assert.equal(operator.ids.length, enqueued, 'no message was sent twice')
-      return { requests, reloads: 2 * rounds, messages: enqueued, ...figures }
-    } finally {
-      await load.stop()
-      platform.kill('SIGKILL')
-      agent.destroy()
-      operator.close()
-      await ended
-    }
-
-    async function demandRefused(key: string): Promise<number> {
-      const statuses = await Promise.all(Array.from({ length: 20 }, () => send(key)))
-      // 503: the address has sent many wrong keys.
-      const passed = statuses.filter((status) => status !== 401 && status !== 503)
-      assert.deepEqual(passed, [], `${key} is refused`)
-      return statuses.length
+    'under 500 requests a second, reloads replace keys, lanes, the certificate, the credential of a lane and the log level of a platform, and all credentials and limits of the push services of an operator: no request with a good key fails, each message is sent once, and after its replacement no old key passes and no old credential is used',
+  boundSeconds: { small: 90, full: 300 },
+  async run({ small, folder, print }, signal) {
+    const size = small ? sizes.small : sizes.full
+    const platform = await reloadPlatform({ ...size, folder }, signal)
+    print(`platform: ${JSON.stringify(platform)}`)
+    const operator = await reloadOperator({ ...size, folder }, signal)
+    print(`operator: ${JSON.stringify(operator)}`)
+    const { requests, reloads, messages, ...figures } = platform
+    return {
+      requests,
+      reloads,
+      messages,
+      ...figures,
+      ...Object.fromEntries(Object.entries(operator).map(([name, figure]) => [`operator_${name}`, figure])),
     }
   },
-}
-
-/** An operator that accepts every message, and notes its id and the credential. */
-async function startOperator() {
-  const ids: number[] = []
-  const credentials = new Set<unknown>()
-  const server = createServer(async (incoming, response) => {
-    const elements = (await json(incoming)) as { readonly activity: { readonly id: number } }[]
-    credentials.add(incoming.headers['x-api-key'])
-    ids.push(...elements.map(({ activity }) => activity.id))
-    const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
-    response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, ids, credentials, close: () => void server.close().closeAllConnections() }
-}
-
-/** The certificate that a new connection gets, in Base64. */
-async function readCertificate(port: number): Promise<string> {
-  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
-  await once(socket, 'secureConnect')
-  const { raw } = socket.getPeerCertificate()
-  socket.destroy()
-  return raw.toString('base64')
-}
-
-/** Sends at a steady rate, with one key at a time. */
-function createLoad(send: (key: string) => Promise<number>, perSecond: number) {
-  const open = new Set<Promise<void>>()
-  const failed: string[] = []
-  let key = ''
-  let requests = 0
-  let timer: NodeJS.Timeout | undefined
-
-  function sendOne(): void {
-    requests++
-    const used = key
-    const sending = send(used)
-      .then(
-        (status) => void (status === 200 || failed.push(`${used}: ${status}`)),
-        (error: Error) => void failed.push(`${used}: ${error.message}`),
-      )
-      .finally(() => open.delete(sending))
-    open.add(sending)
-  }
-
-  return {
-    start(first: string): void {
-      key = first
-      const began = performance.now()
-      timer = setInterval(() => {
-        const due = ((performance.now() - began) * perSecond) / 1_000
-        while (requests < due) sendOne()
-      }, tickMs)
-    },
-    /** Resolves when no request with the former key is in progress. */
-    async change(next: string): Promise<void> {
-      key = next
-      await Promise.all(open)
-    },
-    async stop() {
-      clearInterval(timer)
-      await Promise.all(open)
-      return { requests, failed }
-    },
-  }
 }

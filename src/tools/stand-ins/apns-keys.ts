@@ -22,6 +22,8 @@ export interface KeyScope {
 
 export interface ApnsKeys {
   makeKey(scope?: KeyScope): ApnsCredentials
+  /** Revokes a key: its tokens are refused from now on. */
+  revokeKey(key: Pick<ApnsCredentials, 'keyId'>): void
   /** Checks the token of a request. @returns the scope of the key that signed the token, or the reason of a refusal */
   checkToken(
     authorization: string | undefined,
@@ -72,6 +74,7 @@ export function createApnsKeys(teamId: string, clock: () => number): ApnsKeys {
       keys.set(keyId, { publicKey, scope, renewals: [], iat: 0 })
       return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), keyId, teamId }
     },
+    revokeKey: ({ keyId }) => void keys.delete(keyId),
     async checkToken(authorization, environment) {
       if (authorization === undefined) return { reason: 'MissingProviderToken' }
       const token = /^bearer (.+)$/i.exec(authorization)?.[1]

@@ -44,6 +44,8 @@ export interface ApnsStandIn extends StandIn {
   readonly topic: string
   /** Makes another key of the team. */
   key(scope?: KeyScope): ApnsCredentials
+  /** Revokes a key of the team: its tokens are refused from now on. */
+  revoke(key: Pick<ApnsCredentials, 'keyId'>): void
   /** Adds a device. @returns its token */
   device(device?: ApnsDevice): string
 }
@@ -117,6 +119,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
     credentials,
     topic,
     key: keys.makeKey,
+    revoke: keys.revokeKey,
     device({ app = topic, environment = 'production', online = true } = {}) {
       const token = randomBytes(32).toString('hex')
       knownTopics.add(app)

@@ -25,6 +25,8 @@ export interface TokenEndpoint {
   readonly requests: number
   /** Makes a service account of a project. */
   account(projectId: string): ServiceAccountJson
+  /** Deletes a service account: its assertions and its access tokens are refused from now on. */
+  remove(account: Pick<ServiceAccountJson, 'client_email'>): void
   /** The project for which an access token was issued. Undefined if the token is not valid. */
   projectOf(accessToken: string): string | undefined
   /** Revokes all access tokens issued so far. */
@@ -45,7 +47,7 @@ export async function listenTokenEndpoint(options: {
 }): Promise<TokenEndpoint> {
   const { host, port, certificate, clock, lifetimeSeconds } = options
   const accounts = new Map<string, { readonly projectId: string; readonly publicKey: KeyObject }>()
-  const issued = new Map<string, { readonly projectId: string; readonly expiresAt: number }>()
+  const issued = new Map<string, { readonly email: string; readonly expiresAt: number }>()
   const faults = createFaults()
   let requests = 0
 
@@ -75,7 +77,8 @@ export async function listenTokenEndpoint(options: {
       return refuse('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type')}`)
     const assertion = form.get('assertion') ?? ''
     try {
-      const account = accounts.get(decodeJwt(assertion).iss ?? '')
+      const { iss: email = '' } = decodeJwt(assertion)
+      const account = accounts.get(email)
       if (!account) return refuse('invalid_grant', 'Invalid grant: account not found')
       const { payload } = await jwtVerify(assertion, account.publicKey, {
         algorithms: ['RS256'],
@@ -87,7 +90,7 @@ export async function listenTokenEndpoint(options: {
       if (exp - iat > 3600 || Math.abs(iat - clock() / 1000) > 300) return refuse('invalid_grant', timeframe)
       if (payload.scope !== scope) return refuse('invalid_scope', 'Invalid OAuth scope or ID token audience provided.')
       const accessToken = `ya29.${randomBytes(48).toString('base64url')}`
-      issued.set(accessToken, { projectId: account.projectId, expiresAt: clock() + lifetimeSeconds * 1000 })
+      issued.set(accessToken, { email, expiresAt: clock() + lifetimeSeconds * 1000 })
       return { status: 200, body: { access_token: accessToken, expires_in: lifetimeSeconds, token_type: 'Bearer' } }
     } catch (error) {
       if (error instanceof errors.JWTExpired) return refuse('invalid_grant', timeframe)
@@ -125,8 +128,9 @@ export async function listenTokenEndpoint(options: {
     },
     projectOf(accessToken) {
       const token = issued.get(accessToken)
-      return token && token.expiresAt > clock() ? token.projectId : undefined
+      return token && token.expiresAt > clock() ? accounts.get(token.email)?.projectId : undefined
     },
+    remove: ({ client_email: email }) => void accounts.delete(email),
     revoke: () => issued.clear(),
     play: faults.play,
     close: () => closeServer(server),

@@ -37,7 +37,7 @@ export interface FcmDevice {
 export interface FcmStandIn extends StandIn {
   /** The credentials to configure for the provider: the JSON of a service account with the token endpoint of this stand-in. */
   readonly credentials: ServiceAccountJson
-  readonly tokenEndpoint: Pick<TokenEndpoint, 'uri' | 'requests' | 'revoke' | 'play'>
+  readonly tokenEndpoint: Pick<TokenEndpoint, 'uri' | 'requests' | 'account' | 'remove' | 'revoke' | 'play'>
   /** Adds a project with its own service account, which is valid, but not for devices of other projects. */
   project(id: string): ServiceAccountJson
   /** Adds a device. @returns its token or installation id */
