@@ -43,6 +43,22 @@ test('a lane is paused with its reason, which names the person, and is resumed',
   assert.equal(refused.status, 400)
   assert.match(refused.text, /Reason is/)
   assert.equal(addressOf(refused, 'Back'), form, 'the way back to the form')
+  const again = await browser.send(
+    '/console/lanes/pause?lane=1/push',
+    { lane: '1/push', reason: 'the <text> is wrong', activity: 'x'.repeat(300) },
+    { referer: form },
+  )
+  assert.equal(again.status, 400)
+  assert.match(
+    again.text,
+    /activity.*0 messages wait in lane 1\/push\. Running calls end/i,
+    'the refusal, and the form',
+  )
+  assert.match(again.html, /<textarea name="reason"[^>]*>the &#60;text&#62; is wrong<\/textarea>/)
+  assert.match(again.html, /action="\/console\/lanes\/pause\?lane&#61;1/, 'a second refusal shows it again')
+  const unknown = await browser.send('/console/lanes/pause?lane=9/push', { lane: '9/push', reason: 'a typing error' })
+  assert.equal(unknown.status, 404)
+  assert.match(unknown.text, /Your reason was: a typing error/, 'where no form can be shown')
   const elsewhere = await browser.send('/console/lanes/pause', {}, { referer: 'https://evil.example/console/lanes' })
   assert.doesNotMatch(elsewhere.html, /evil/)
   const paused = await browser.send('/console/lanes/pause', { lane: '1/push', reason: 'the text is wrong' })

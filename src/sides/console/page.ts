@@ -16,6 +16,8 @@ export interface Visit {
   /** The GET parameters and the parameters of the path; empty ones are left out. */
   readonly query: Readonly<Record<string, string>>
   readonly csrf: string
+  /** The form whose act was refused: the person need not type its reason again. */
+  readonly refused?: Fields
   readonly watch: Watch
   /** Whether this side has the route, and the key its scope. */
   can(route: AnyRouteName): boolean

@@ -14,7 +14,7 @@ import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import { reasonMemberOf } from '../admin/requests.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
-import { errorContent } from './error-content.ts'
+import { errorContent, refusalOf } from './error-content.ts'
 import { createFiles } from './files.ts'
 import { type Html, hidden, html, type Link, query as queryOf } from './html.ts'
 import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
@@ -22,7 +22,7 @@ import { createLivePages } from './live.ts'
 import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
 import { demandSameOrigin, originOf } from './origin.ts'
 import { createOtherSide } from './other-side.ts'
-import type { Act, AnyRouteName, Fields, Page, Visit } from './page.ts'
+import type { Act, AnyRouteName, Done, Fields, Page, Question, Visit } from './page.ts'
 import { acts, pages, sectionOf } from './pages.ts'
 import type { People } from './people.ts'
 import { createSessions, type Identity, type Session } from './session.ts'
@@ -305,10 +305,21 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   async function askFor(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const visit = visitOf(request)
     demand(visit, act.needs)
-    const { before = '', effect, fields = '', none, back } = await act.ask(visit)
+    return showQuestion(act, visit, await act.ask(visit), request, reply)
+  }
+
+  /** @param refusal above the question */
+  async function showQuestion(
+    act: Act,
+    visit: Visit,
+    { before = '', effect, fields = '', none, back }: Question,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    refusal: Html = '',
+  ): Promise<FastifyReply> {
     const content = html`<h1>${act.title}</h1>
-!${before}
-<form class="ask" method="post" action="${visit.link(act.path)}">
+!${refusal}!${before}
+<form class="ask" method="post" action="${visit.link(act.path, visit.query)}">
 !${hidden({ csrf: visit.csrf, ...visit.query })}
 !${none ? html`<p>${none}</p>` : html`<p>!${effect}</p>!${fields}`}
 <p class="buttons">!${none ? '' : html`<button class="primary !${act.isFinal ? 'final' : ''}">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
@@ -320,7 +331,18 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     const fields = formOf(request)
     const visit = visitOf(request)
     demand(visit, act.needs)
-    const { to, count } = await act.act(visit, fields)
+    let done: Done
+    try {
+      done = await act.act(visit, fields)
+    } catch (error) {
+      // The form is shown again, if it can be.
+      const refusedVisit = { ...visit, refused: fields }
+      const question = await act.ask(refusedVisit).catch(() => undefined)
+      if (!question) throw error
+      const { status, message } = reportRefusal(error, request)
+      return showQuestion(act, refusedVisit, question, request, reply.code(status), refusalOf(message))
+    }
+    const { to, count } = done
     return reply.redirect(`${to}${to.includes('?') ? '&' : '?'}${queryOf({ did: act.path, count }).slice(1)}`, 303)
   }
 
@@ -343,17 +365,23 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       .send(documentOf({ title, side, base: baseOf(request), versions: await files.versions() }, body))
   }
 
-  async function showError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { status, message } = asRefusal(error)
-    const path = request.routeOptions.url ?? ''
+  function reportRefusal(error: unknown, { method, routeOptions: { url: path = '' } }: FastifyRequest) {
+    const refusal = asRefusal(error)
     // A route of /admin has reported its own error.
     if (!(error instanceof HttpError)) {
-      const { method } = request
+      const { status, message } = refusal
       emit('request.refused', { side, method, path, status, error: message, cause: messageOf(error) })
     }
+    return refusal
+  }
+
+  async function showError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { status, message } = reportRefusal(error, request)
+    const path = request.routeOptions.url ?? ''
     const isOpen = opened.has(request)
     const ways: readonly Link[] = isOpen ? waysOn(request, status) : [[baseOf(request), 'Sign in']]
-    const { title, content } = errorContent(status, message, ways)
+    const { reason, note = reason } = request.method === 'POST' && isOpen ? fieldsOf(request.body) : {}
+    const { title, content } = errorContent(status, message, ways, note)
     reply.code(status)
     if (isOpen) return send(request, reply, { title, path: sectionOf(path.replace(/^\/console/, '')), content })
     const frame = { title, side, base: baseOf(request), versions: await files.versions() }

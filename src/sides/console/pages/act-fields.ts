@@ -12,7 +12,7 @@ export function reasonField(visit: Visit, route: AnyRouteName): Html {
   const name = visit.reasonMember(route)
   return name === undefined
     ? ''
-    : html`<label>Reason, for the next person<textarea name="${name}" rows="2" maxlength="500" required></textarea></label>`
+    : html`<label>Reason, for the next person<textarea name="${name}" rows="2" maxlength="500" required>${visit.refused?.[name] ?? ''}</textarea></label>`
 }
 
 /** The reason of a form, for the body of the route. The route itself refuses an empty one. */
