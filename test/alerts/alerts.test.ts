@@ -283,10 +283,45 @@ test('the confirmation of removals ends the alert of their stop', async (t) => {
   const troubles = createTroubles({ lanes: () => [], diskFree: async () => undefined }, limits)
   t.after(() => troubles.stop())
   emit('removals.stopped', { service: 'fcm', removals: 9, sends: 10 })
-  emit('provider.alert', { provider: 'fcm', error: 'removals are stopped', remedy: 'bellwire removals confirm fcm' })
-  assert.equal((await troubles.current()).length, 2)
+  const remedy = 'bellwire removals confirm fcm'
+  emit('provider.alert', { provider: 'fcm', error: 'removals are stopped', remedy, isStop: true })
+  assert.deepEqual(
+    (await troubles.current()).map(({ name }) => name),
+    ['removals of fcm have stopped'],
+  )
   emit('removals.confirmed', { service: 'fcm', by: 'office' })
   assert.deepEqual(await troubles.current(), [])
+})
+
+test('a cause is one trouble: the alert of a credential covers the pause or the hold for it, and no other one', async (t) => {
+  const lane = { inFlight: 0, oldestAgeMs: 0, waiting: 0, owned: true }
+  const byItself = { kind: 'pause', by: 'the lane', reason: '100 refusals in a row: wrong key', at: 1 }
+  const states = [
+    { ...lane, name: '1/push', state: 'held', heldForMs: 5_000, heldReason: '401: wrong key', controls: [] },
+    { ...lane, name: '2/push', state: 'paused', heldForMs: 0, controls: [byItself] },
+  ]
+  const lanes = (() => states.map((state) => ({ state: async () => state }))) as unknown as TroubleSources['lanes']
+  const troubles = createTroubles({ lanes, diskFree: async () => undefined }, limits)
+  const pauses = recordPauses('fcm')
+  t.after(() => {
+    troubles.stop()
+    pauses.close()
+  })
+  const alert = (provider: string, error: string) =>
+    emit('provider.alert', { provider, error, remedy: 'bellwire doctor' })
+  alert('1/push', '401: wrong key')
+  alert('2/push', `the lane is paused: ${byItself.reason}`)
+  alert('fcm', '401: the account is disabled')
+  pauses.begin({ reason: '401: the account is disabled', forMs: minute })
+  const names = async () => (await troubles.current()).map(({ name }) => name).toSorted()
+  const attention = ['1/push needs attention', '2/push needs attention', 'fcm needs attention']
+  assert.deepEqual(await names(), attention)
+
+  states[0] = { ...(states[0] as (typeof states)[number]), heldReason: '503' }
+  byItself.reason = 'a person has paused it'
+  pauses.begin({ counterpart: 'app-2', reason: '503', forMs: minute })
+  const others = ['fcm for app-2 is paused', 'lane 1/push is held', 'lane 2/push is paused']
+  assert.deepEqual(await names(), [...attention, ...others].toSorted())
 })
 
 test('held, paused and late lanes, many Failed Actions and a full disk are troubles; lanes of other processes are not', async (t) => {

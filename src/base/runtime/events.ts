@@ -114,7 +114,8 @@ export interface Events {
   'provider.resumed': { provider: string; counterpart?: string; sending?: boolean }
   /** The provider threw an error: a custom provider, or a bug in one of ours. */
   'provider.threw': { provider: string; error: string; stack: string }
-  'provider.alert': { provider: string; error: string; remedy: string }
+  /** `isStop`: removals.stopped has the same cause. */
+  'provider.alert': { provider: string; error: string; remedy: string; isStop?: true }
   /** Alerts could not be sent to a person: they are sent again. */
   'alerts.failed': { to: string; notices: number; error: string }
   'answer.warning': { provider: string; warning: string }

@@ -34,17 +34,22 @@ export function watchTroubleEvents(): TroubleEvents {
       urgent: true,
     })),
     end('store.back', ({ store }) => `store ${store} stores nothing`),
-    begin('provider.alert', ({ provider, error, remedy }) => ({
-      name: `${provider} needs attention`,
-      says: error,
-      remedy,
-      urgent: true,
-      // The event is repeated once an hour.
-      quietMs: 1.5 * hourMs,
-    })),
-    end('provider.resumed', ({ provider }) => `${provider} needs attention`),
-    end('lane.released', ({ lane }) => `${lane} needs attention`),
-    end('lane.resumed', ({ lane }) => `${lane} needs attention`),
+    begin('provider.alert', ({ provider, error, remedy, isStop }) =>
+      // It is the trouble of removals.stopped.
+      isStop
+        ? undefined
+        : {
+            name: alertName(provider),
+            says: error,
+            remedy,
+            urgent: true,
+            // The event is repeated once an hour.
+            quietMs: 1.5 * hourMs,
+          },
+    ),
+    end('provider.resumed', ({ provider }) => alertName(provider)),
+    end('lane.released', ({ lane }) => alertName(lane)),
+    end('lane.resumed', ({ lane }) => alertName(lane)),
     begin('removals.stopped', ({ service, removals, sends }) => ({
       name: `removals of ${service} have stopped`,
       says: `${removals} of ${sends} devices were reported as dead`,
@@ -52,8 +57,6 @@ export function watchTroubleEvents(): TroubleEvents {
       urgent: true,
     })),
     end('removals.confirmed', ({ service }) => `removals of ${service} have stopped`),
-    // The stop was an alert, too.
-    end('removals.confirmed', ({ service }) => `${service} needs attention`),
     begin('suppression.away', ({ source, error }) => ({
       name: `${source} cannot answer`,
       says: error,
@@ -82,8 +85,11 @@ export function watchTroubleEvents(): TroubleEvents {
     end('consumer.released', ({ consumer }) => `${consumer} cannot be stored`),
   ]
 
-  function begin<Name extends EventName>(name: Name, tell: (event: Events[Name]) => Reported): () => void {
-    return on(name, (event) => note(tell(event)))
+  function begin<Name extends EventName>(name: Name, tell: (event: Events[Name]) => Reported | undefined): () => void {
+    return on(name, (event) => {
+      const reported = tell(event)
+      if (reported) note(reported)
+    })
   }
 
   function end<Name extends EventName>(name: Name, nameOf: (event: Events[Name]) => string): () => void {
@@ -103,7 +109,9 @@ export function watchTroubleEvents(): TroubleEvents {
       const now = clock.now()
       for (const [name, { endsAt }] of troubles) if (endsAt <= now) troubles.delete(name)
       const told = [...troubles.values()].map(({ endsAt, ...trouble }) => trouble)
-      const paused = new Map(currentPauses().map((pause) => [pausedName(pause), pauseTrouble(pause)]))
+      const alerts = new Map(told.map(({ name, says }) => [name, says]))
+      const pauses = currentPauses().filter(({ provider, reason }) => alerts.get(alertName(provider)) !== reason)
+      const paused = new Map(pauses.map((pause) => [pausedName(pause), pauseTrouble(pause)]))
       return [...told, ...paused.values()]
     },
     stop() {
@@ -111,6 +119,9 @@ export function watchTroubleEvents(): TroubleEvents {
     },
   }
 }
+
+/** @param of a provider, a push service or a lane. Its pause for the same cause is no further trouble */
+export const alertName = (of: string): string => `${of} needs attention`
 
 /** Read, because several guards may have a provider of the same name: see runtime/pauses.ts. */
 const pauseTrouble = (pause: Pause): EventTrouble => ({

@@ -5,7 +5,7 @@ import { clock } from '../../base/runtime/clock.ts'
 import { on } from '../../base/runtime/events.ts'
 import { phraseDuration } from '../../base/runtime/phrase-duration.ts'
 import type { Told, Trouble } from './trouble.ts'
-import { watchTroubleEvents } from './trouble-events.ts'
+import { alertName, watchTroubleEvents } from './trouble-events.ts'
 
 export interface TroubleLimits {
   /** The age of the oldest waiting message. */
@@ -41,11 +41,15 @@ export function createTroubles(sources: TroubleSources, limits: TroubleLimits): 
     if (category === 'failed') failed.add()
   })
 
-  /** The troubles that are read, with the time when they were first seen. */
-  async function read(): Promise<readonly Trouble[]> {
+  /**
+   * The troubles that are read, with the time when they were first seen.
+   *
+   * @param alerts the causes of the alerts, by their names
+   */
+  async function read(alerts: ReadonlyMap<string, string>): Promise<readonly Trouble[]> {
     const states = await Promise.allSettled(sources.lanes().map((lane) => lane.state()))
     const found = [
-      ...states.flatMap((state) => (state.status === 'fulfilled' ? laneTroubles(state.value, limits) : [])),
+      ...states.flatMap((state) => (state.status === 'fulfilled' ? laneTroubles(state.value, limits, alerts) : [])),
       ...failedTrouble(failed.inLastHour(), limits),
       ...diskTrouble(await sources.diskFree().catch(() => undefined), limits),
       ...((await sources.findings?.().catch(() => [])) ?? []).flatMap(findingsTrouble),
@@ -60,7 +64,9 @@ export function createTroubles(sources: TroubleSources, limits: TroubleLimits): 
 
   return {
     async current() {
-      return [...events.current(), ...(await read())].toSorted((a, b) => a.since - b.since)
+      const ofEvents = events.current()
+      const alerts = new Map(ofEvents.map(({ name, says }) => [name, says]))
+      return [...ofEvents, ...(await read(alerts))].toSorted((a, b) => a.since - b.since)
     },
     stop() {
       events.stop()
@@ -72,12 +78,21 @@ export function createTroubles(sources: TroubleSources, limits: TroubleLimits): 
 type Read = Told & { readonly since?: number }
 
 /** Another process reports the lanes that it owns. */
-function laneTroubles(lane: LaneState, { oldestMs }: TroubleLimits): readonly Read[] {
+function laneTroubles(
+  lane: LaneState,
+  { oldestMs }: TroubleLimits,
+  alerts: ReadonlyMap<string, string>,
+): readonly Read[] {
   const { name, state, owned, heldForMs, heldReason, lastError, oldestAgeMs, controls } = lane
   if (!owned) return []
   const pause = controls.find(({ kind }) => kind === 'pause')
+  // One cause is one trouble.
+  const alert = alerts.get(alertName(name))
+  const isHeldAlone = alert === undefined || alert !== heldReason
+  // A lane that pauses itself adds words to the reason.
+  const isPausedAlone = alert === undefined || pause === undefined || !alert.endsWith(`: ${pause.reason}`)
   return [
-    ...(state === 'held'
+    ...(state === 'held' && isHeldAlone
       ? [
           {
             name: `lane ${name} is held`,
@@ -87,7 +102,7 @@ function laneTroubles(lane: LaneState, { oldestMs }: TroubleLimits): readonly Re
           },
         ]
       : []),
-    ...(state === 'paused'
+    ...(state === 'paused' && isPausedAlone
       ? [
           {
             name: `lane ${name} is paused`,

@@ -141,6 +141,7 @@ export function createRemovalKeeper({
       provider: service,
       error: `${phraseCount(tally.removals, 'device')}, ${share} % of its sends, were reported dead within ${limits.windowMs / minuteMs} minutes: removals are stopped`,
       remedy: `check that the credential is the right one (bellwire doctor), then confirm: bellwire removals confirm ${service}`,
+      isStop: true,
     })
     loop.wake()
   }
