@@ -11,6 +11,7 @@ import { ConfigError, type Problem } from '../../../src/sides/config/problem.ts'
 import { readYaml } from '../../../src/sides/config/read-yaml.ts'
 import { apns } from '../../../src/subjects/providers/apns/apns.ts'
 import { fcm } from '../../../src/subjects/providers/fcm/fcm.ts'
+import type { PushService } from '../../../src/subjects/providers/push-service.ts'
 import { devices } from '../../../src/subjects/settings/devices.ts'
 import { apnsSettings } from '../../../src/subjects/settings/services/apns.ts'
 import { fcmSettings } from '../../../src/subjects/settings/services/fcm.ts'
@@ -144,4 +145,23 @@ test('apns: an error names the setting and the remedy, and contains no secret', 
   assert.equal(wrong.path, `${at}.key`)
   assert.match(wrong.description, /give the whole text of the key/)
   assert.partialDeepStrictEqual(await of({ key_text: 'canary' }), { path: `${at}.key_text` })
+})
+
+test('a push service for some brands keeps its counterparts and their limit', async (t) => {
+  const standIn = await apnsStandIn()
+  t.after(() => standIn.close())
+  const { key, keyId, teamId } = standIn.credentials
+  const written = { provider: 'apns', key_text: key, key_id: keyId, team_id: teamId, topic: standIn.topic }
+  const compose = async (more: object) =>
+    (await pushDevices(configOf(devices.settings, { services: [{ ...written, ...more }] }), 'operator.push.devices'))
+      .services[0] as PushService
+  const [all, some] = [await compose({}), await compose({ brands: ['1'] })]
+  t.after(() => Promise.all([all.close?.(), some.close?.()]))
+  const device = { brand: '1', userId: '1', kind: 'apns', token: 'a', linkedAt: '', environment: 'sandbox' } as const
+  assert.equal(some.counterpartOf?.(device), all.counterpartOf?.(device))
+  assert.deepEqual(
+    [some.counterpartOf?.(device) === undefined, some.perCounterpart],
+    [false, all.perCounterpart],
+    'without them, a hanging environment would stop the others too',
+  )
 })

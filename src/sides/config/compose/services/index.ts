@@ -59,6 +59,8 @@ async function pushService(
     name: service.name,
     concurrency: service.concurrency,
     perSecond: service.perSecond,
+    ...(service.perCounterpart !== undefined && { perCounterpart: service.perCounterpart }),
+    ...(service.counterpartOf && { counterpartOf: (device) => service.counterpartOf?.(device) ?? '' }),
     reaches: (device) => brands.includes(device.brand) && service.reaches(device),
     send: (push, context) => service.send(push, context),
     ...(service.check && { check: async () => service.check?.() ?? [] }),
