@@ -24,6 +24,13 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
     throw new Error(`a small file system cannot be mounted; run as root: ${(error as Error).message}`, { cause: error })
   }
   const filler = join(folder, 'filler')
+  const remove = (): void => {
+    process.off('exit', remove)
+    execFileSync('umount', ['--lazy', folder])
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // Ctrl-C ends a proof without its clean-up.
+  process.on('exit', remove)
   return {
     folder,
     fill() {
@@ -35,10 +42,7 @@ export function mountSmallDisk(megabytes: number): SmallDisk {
       }
     },
     free: () => rmSync(filler, { force: true }),
-    remove() {
-      execFileSync('umount', ['--lazy', folder])
-      rmSync(folder, { recursive: true, force: true })
-    },
+    remove,
   }
 }
 
