@@ -10,6 +10,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createHttp, listen } from '../../src/base/http/http.ts'
 import { createCaller } from '../../src/base/http-client/caller.ts'
+import { Stream } from '../../src/base/http2/stream.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { until } from '../support/wait.ts'
 
@@ -111,4 +112,19 @@ test('an answer in chunks of one byte is kept in the memory of its bytes', async
   const answered = await answer
   assert.ok(answered && 'body' in answered)
   assert.equal(answered.body.length, count)
+})
+
+test('an answer of HTTP/2 in frames of one byte is kept in the memory of its bytes', async () => {
+  const stream = new Stream(1, 0, 0, () => {})
+  assert.equal(stream.addHeaders([':status', '200'], false), undefined)
+  const frame = Buffer.alloc(1, ' ')
+  await assertSmall(
+    () => true,
+    () => {
+      for (let i = 0; i < count; i++) assert.equal(stream.addData(frame), undefined)
+    },
+  )
+  const answer = stream.finish()
+  assert.ok(typeof answer === 'object' && 'body' in answer)
+  assert.equal(answer.body.length, count)
 })

@@ -253,6 +253,21 @@ test('fcm: an answer of 200 from another server than the token endpoint is named
   assert.match('error' in read ? read.error : '', /answered 200 without an access token.*token_uri.*proxies/)
 })
 
+test('fcm: a refused access token names its remedy: the clock, the account, the key or the address', () => {
+  for (const [description, remedy] of [
+    ['Invalid JWT: Token must be a short-lived token and in a reasonable timeframe', /; set this machine's clock$/],
+    ['Invalid grant: account not found', /; the service account was deleted: create a new one with a key$/],
+    ['Invalid JWT Signature.', /; the key was deleted or belongs to another account: download a new one$/],
+    ['Something else', /; check that the service account is enabled and its key is not revoked$/],
+  ] as const) {
+    const read = readTokenAnswer(400, JSON.stringify({ error: 'invalid_grant', error_description: description }))
+    assert.partialDeepStrictEqual(read, { category: 'fatal', reason: 'misconfigured' })
+    assert.match('error' in read ? read.error : '', remedy)
+  }
+  const page = readTokenAnswer(404, '<html>Not found</html>')
+  assert.match('error' in page ? page.error : '', /; check token_uri in the service account's file$/)
+})
+
 test('fcm: if the token endpoint cannot be reached, messages are fatal, not uncertain', async (t) => {
   const { standIn, service } = await stage(t)
   standIn.tokenEndpoint.play({ answer: { status: 503, headers: { 'retry-after': '5' }, body: 'no' }, times: 1 })

@@ -1,5 +1,6 @@
 // One request that was written, and its answer as far as it has arrived (RFC 9113 §8.1).
 
+import { type CollectedBytes, collectBytes } from '../runtime/collect-bytes.ts'
 import { type End, type Exchanged, mostAnswerBytes } from './connection.ts'
 import { ReceiveWindow } from './flow.ts'
 
@@ -19,8 +20,8 @@ export class Stream {
   #headers: Record<string, string> = {}
   #declaredBytes: number | undefined
   #body: Buffer = noBytes
-  /** The pieces of a body that came in several frames. */
-  #pieces: Buffer[] | undefined
+  /** The body, if it came in several frames. */
+  #pieces: CollectedBytes | undefined
   #bytes = 0
 
   constructor(id: number, sendWindow: number, receiveWindow: number, onEnd: (end: End) => void) {
@@ -63,8 +64,11 @@ export class Stream {
     const piece = Buffer.from(bytes.subarray(0, left))
     if (this.#body.length === 0) this.#body = piece
     else {
-      this.#pieces ??= [this.#body]
-      this.#pieces.push(piece)
+      if (!this.#pieces) {
+        this.#pieces = collectBytes()
+        this.#pieces.add(this.#body)
+      }
+      this.#pieces.add(piece)
     }
     return undefined
   }
@@ -73,7 +77,7 @@ export class Stream {
   finish(): Exchanged | string {
     if (this.#declaredBytes !== undefined && this.#bytes !== this.#declaredBytes)
       return 'the body is shorter than content-length'
-    const body = this.#pieces ? Buffer.concat(this.#pieces) : this.#body
+    const body = this.#pieces?.join() ?? this.#body
     return { status: this.#status, headers: this.#headers, body, cut: this.#bytes > mostAnswerBytes }
   }
 }
