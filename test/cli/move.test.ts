@@ -111,6 +111,15 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
   assert.deepEqual([later.code, /later version/.test(later.err)], [2, true], later.err)
 
   const empty = await freshSchema()
+  const interrupted = start(t, [...move, '--to', empty, '--backup', backup])
+  await until(() => interrupted.err().includes('Stop the platform now'), {
+    awaited: 'the backup is copied',
+    withinMs: 60_000,
+  })
+  interrupted.child.kill('SIGINT')
+  const { code, err } = await interrupted.ended
+  assert.deepEqual([code, /interrupted: nothing was moved/.test(err)], [1, true], err)
+  assert.deepEqual(await query(empty, 'select seq from items'), [], 'the command can be repeated')
   const moving = start(t, [...move, '--to', empty, '--backup', backup])
   await until(() => moving.err().includes('Stop the platform now'), {
     awaited: 'the backup is copied',

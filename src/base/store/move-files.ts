@@ -38,6 +38,8 @@ export interface MoveFilesOptions {
   readonly migrations: readonly Migration[]
   /** Called after each table. */
   readonly onTable?: (moved: MovedTable) => void
+  /** Aborted: the database is emptied again. */
+  readonly signal: AbortSignal
   /** Runs in the same transaction, after all tables were compared. */
   readonly also?: (client: pg.Client, files: readonly DatabaseSync[]) => Promise<void>
 }
@@ -54,6 +56,7 @@ export async function moveFiles({
   to,
   migrations,
   onTable,
+  signal,
   also,
 }: MoveFilesOptions): Promise<readonly MovedTable[]> {
   await migrateDatabase(to, migrations)
@@ -72,7 +75,8 @@ export async function moveFiles({
       await createPartitionsSince(client, migrations, earlier)
       if (earlier.length > 0)
         await inTransaction(client, async () => {
-          for (const table of tables) moved.set(table.name, await copyTable(client, table, fileWith(earlier, table)))
+          for (const table of tables)
+            moved.set(table.name, await copyTable(client, table, fileWith(earlier, table), signal))
         })
       const files = await open()
       await createPartitionsSince(client, migrations, files)
@@ -81,13 +85,14 @@ export async function moveFiles({
           const { name } = table
           const file = fileWith(files, table)
           const copied = moved.get(name)
-          if (copied) await copyChanges(client, table, file, backup[files.indexOf(file)] as string, copied)
-          const digest = copied ?? (await copyTable(client, table, file))
+          if (copied) await copyChanges(client, table, file, backup[files.indexOf(file)] as string, copied, signal)
+          const digest = copied ?? (await copyTable(client, table, file, signal))
           moved.set(name, digest)
           if (table.identity !== null) await setNextNumber(client, file, name, table.identity)
           onTable?.({ table: name, rows: digest.lines(), digest: digest.end() })
         }
         await also?.(client, files)
+        signal.throwIfAborted()
       })
     } catch (error) {
       await clear().catch(() => {})
@@ -161,10 +166,17 @@ async function readInitialTables(migrations: readonly Migration[]): Promise<Read
 const namesOf = ({ columns }: Table): string => columns.map(({ name }) => `"${name}"`).join(', ')
 
 /** Copies a table, and reads it again. */
-async function copyTable(client: pg.Client, table: Table, file: DatabaseSync): Promise<LineDigest> {
+async function copyTable(
+  client: pg.Client,
+  table: Table,
+  file: DatabaseSync,
+  signal: AbortSignal,
+): Promise<LineDigest> {
   const { name } = table
   const read = createLineDigest()
-  await withoutTriggers(client, name, () => copyIn(client, name, table, copyLines(file, table, `${name} t`, read.add)))
+  await withoutTriggers(client, name, () =>
+    copyIn(client, name, table, copyLines(file, table, `${name} t`, read.add), signal),
+  )
   const written = createLineDigest()
   await readLines(client, `select ${namesOf(table)} from ${name}`, written.add)
   if (read.end() !== written.end())
@@ -179,15 +191,28 @@ async function withoutTriggers(client: pg.Client, table: string, work: () => Pro
   await client.query(`alter table ${table} enable trigger user`)
 }
 
-const copyIn = (client: pg.Client, into: string, table: Table, lines: Iterable<Buffer>): Promise<void> =>
-  pipeline(Readable.from(lines), client.query(copyFrom(`copy ${into} (${namesOf(table)}) from stdin`)))
+const copyIn = (
+  client: pg.Client,
+  into: string,
+  table: Table,
+  lines: Iterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> =>
+  pipeline(Readable.from(lines), client.query(copyFrom(`copy ${into} (${namesOf(table)}) from stdin`)), { signal })
 
 /**
  * Deletes the rows of the backup that have changed, and copies the changed and new ones.
  *
  * @param digest of the rows of the backup; then of those of the file
  */
-async function copyChanges(client: pg.Client, table: Table, file: DatabaseSync, backup: string, digest: LineDigest) {
+async function copyChanges(
+  client: pg.Client,
+  table: Table,
+  file: DatabaseSync,
+  backup: string,
+  digest: LineDigest,
+  signal: AbortSignal,
+) {
   const { name, key } = table
   file.exec(`attach '${pathToFileURL(backup).href}?mode=ro' as backup`)
   try {
@@ -203,13 +228,15 @@ async function copyChanges(client: pg.Client, table: Table, file: DatabaseSync, 
         'changed_rows',
         table,
         copyLines(file, table, differing(file, table, 'backup', 'main'), subtract),
+        signal,
       )
       const isSame = key.map((column) => `t."${column}" = c."${column}"`).join(' and ')
       const { rowCount } = await client.query(`delete from ${name} t using changed_rows c where ${isSame}`)
       if (rowCount !== removed.lines())
         throw new FilesNotMoved(`${name}: ${rowCount} rows of ${removed.lines()} were found in PostgreSQL`)
       await client.query('drop table changed_rows')
-      await copyIn(client, name, table, copyLines(file, table, differing(file, table, 'main', 'backup'), digest.add))
+      const added = copyLines(file, table, differing(file, table, 'main', 'backup'), digest.add)
+      await copyIn(client, name, table, added, signal)
     })
   } finally {
     file.exec('detach backup')

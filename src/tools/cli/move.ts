@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Argument, Command, Option } from 'commander'
 import type pg from 'pg'
+import { messageOf } from '../../base/runtime/message-of.ts'
 import { sleep } from '../../base/runtime/sleep.ts'
 import { checkBackup } from '../../base/store/backup-folder.ts'
 import { type Applied, laterMigrations, movedAway, selectApplied } from '../../base/store/migrate.ts'
@@ -19,6 +20,7 @@ import { auditOps } from '../../subjects/audit/table.ts'
 import { withConfig } from './config-option.ts'
 import { confirm } from './confirm.ts'
 import { CliError, exit } from './exit.ts'
+import { interruptible } from './interruptible.ts'
 import { noSection } from './no-section.ts'
 import { toJson } from './output.ts'
 import { storeError } from './store-error.ts'
@@ -81,8 +83,8 @@ async function moveSide(side: SideName, { config: file, to, backup, yes, json }:
 
   const files: DatabaseSync[] = []
   let began = 0
-  async function open(): Promise<readonly DatabaseSync[]> {
-    if (backup !== undefined) await waitForFile(side, urls[0] as string)
+  async function open(signal: AbortSignal): Promise<readonly DatabaseSync[]> {
+    if (backup !== undefined) await waitForFile(side, urls[0] as string, signal)
     began = performance.now()
     for (const { url, migrations } of stores ?? []) {
       await migrateDatabase(url, migrations)
@@ -99,17 +101,22 @@ async function moveSide(side: SideName, { config: file, to, backup, yes, json }:
     return files
   }
   try {
-    const moved = await moveFiles({
-      open: backup === undefined ? await opened(open) : open,
-      ...(backup !== undefined && { backup: await filesOf(backup, side, stores.length) }),
-      to,
-      migrations: target.migrations,
-      onTable: (each) => !json && each.rows > 0 && console.error(`  ${each.table}: ${number(each.rows)} rows`),
-      also: (client, [, ...further]) => appendAudit(client, further),
-    })
+    const moved = await interruptible('interrupted: nothing was moved', async (signal) =>
+      moveFiles({
+        open: backup === undefined ? await opened(() => open(signal)) : () => open(signal),
+        ...(backup !== undefined && { backup: await filesOf(backup, side, stores.length) }),
+        to,
+        migrations: target.migrations,
+        onTable: (each) => !json && each.rows > 0 && console.error(`  ${each.table}: ${number(each.rows)} rows`),
+        signal,
+        also: (client, [, ...further]) => appendAudit(client, further),
+      }),
+    )
     const rows = moved.reduce((sum, each) => sum + each.rows, 0)
-    for (const db of files) db.exec(`insert into migrations (name, at) values ('${movedAway}', ${Date.now()})`)
-    await recordMove(to, target.migrations, moved)
+    markMoved(side, files)
+    await recordMove(to, target.migrations, moved).catch((error: Error) => {
+      console.error(`The audit trail in PostgreSQL has no entry of the move: ${error.message}`)
+    })
     const ms = Math.round(performance.now() - began)
     if (json) return console.log(toJson({ side, rows, ms, tables: moved }))
     console.log(
@@ -129,8 +136,20 @@ async function opened<T>(open: () => Promise<T>): Promise<() => Promise<T>> {
   return async () => result
 }
 
+/** The old files are refused at a start. */
+function markMoved(side: SideName, files: readonly DatabaseSync[]): void {
+  try {
+    for (const db of files) db.exec(`insert into migrations (name, at) values ('${movedAway}', ${Date.now()})`)
+  } catch (error) {
+    throw new CliError(
+      exit.failed,
+      `everything is in PostgreSQL, but the old files cannot be marked (${messageOf(error)}): move them away, write the new address in ${side}.store and start it`,
+    )
+  }
+}
+
 /** Waits until the side has stopped. */
-async function waitForFile(side: SideName, url: string): Promise<void> {
+async function waitForFile(side: SideName, url: string, signal: AbortSignal): Promise<void> {
   for (let told = false; ; told = true) {
     try {
       openSqliteFile(url.slice('sqlite:'.length)).close()
@@ -139,6 +158,7 @@ async function waitForFile(side: SideName, url: string): Promise<void> {
       if (!(error instanceof StoreUnavailable) || !/is open in another process/.test(error.message)) throw error
       if (!told) console.error(`The backup is copied. Stop the ${side} now: the command goes on by itself.`)
       await sleep(100)
+      signal.throwIfAborted()
     }
   }
 }
