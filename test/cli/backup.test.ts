@@ -1,14 +1,15 @@
 // `bellwire backup` and `bellwire restore` with a platform that delivers itself.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync, truncateSync } from 'node:fs'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { sealBackup } from '../../src/base/store/backup-folder.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { adminKey, element, get, post, temporary } from '../support/sides.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, run, start } from './bellwire.ts'
 
@@ -110,6 +111,50 @@ test('a store that a later release has only extended is restored; move, which wo
     [2, true],
     moved.err,
   )
+})
+
+test('a full disk leaves neither half of a backup nor half of a store, and a second command leaves the files of the first one', async (t) => {
+  const folder = await temporary(t)
+  const disk = mountSmallDisk(8)
+  t.after(() => disk.remove())
+  const config = join(folder, 'bellwire.yaml')
+  const written = (store: string) =>
+    `operator: {store: "sqlite:${store}", host: 127.0.0.1, keys: [{name: platform, key: the-key-of-the-platform-1, brands: [1]}], admin_keys: [{name: office, key: ${key}, scopes: [backup]}], suppression: none, site: inbox}\n`
+  await writeFile(config, written('operator.db'))
+  const operator = start(t, ['operator', '-c', config], {
+    BELLWIRE_OPERATOR_PORT: '0',
+    BELLWIRE_OPERATOR_ADMIN_PORT: '0',
+  })
+  const { admin } = await addressesOf(operator)
+  const backUp = (out: string) => run(t, ['backup', 'operator', '--out', out, '--url', admin], { BELLWIRE_KEY: key })
+  const out = join(folder, 'backup')
+  assert.equal((await backUp(out)).code, 0)
+  disk.fill()
+  truncateSync(join(disk.folder, 'filler'), 8 * 1024 * 1024 - 100 * 1024)
+  const full = await backUp(join(disk.folder, 'backup'))
+  assert.deepEqual([full.code, /--out cannot be written: ENOSPC/.test(full.err)], [2, true], full.err)
+  assert.deepEqual(readdirSync(disk.folder), ['filler'])
+  await mkdir(join(folder, 'second.part'))
+  const second = await backUp(join(folder, 'second'))
+  assert.deepEqual([second.code, /another backup is being written to it/.test(second.err)], [2, true], second.err)
+  assert.ok(existsSync(join(folder, 'second.part')), 'the files of the other one')
+  operator.child.kill('SIGTERM')
+  await operator.ended
+
+  const store = join(disk.folder, 'operator.db')
+  await writeFile(config, written(store))
+  const restore = () => run(t, ['restore', out, '--no-erasures', '-c', config])
+  const noSpace = await restore()
+  assert.deepEqual([noSpace.code, /^bellwire: nothing was restored: ENOSPC/m.test(noSpace.err)], [1, true], noSpace.err)
+  assert.deepEqual(readdirSync(disk.folder), ['filler'])
+  disk.free()
+  await writeFile(`${store}.restoring`, 'of another command')
+  const twice = await restore()
+  assert.deepEqual([twice.code, /another restore is running/.test(twice.err)], [2, true], twice.err)
+  assert.equal(await readFile(`${store}.restoring`, 'utf8'), 'of another command')
+  await rm(`${store}.restoring`)
+  assert.equal((await restore()).code, 0)
+  assert.deepEqual(readdirSync(disk.folder), ['operator.db'])
 })
 
 test('restore names what is wrong before it changes anything', async (t) => {

@@ -16,6 +16,7 @@ import { platformDatabases } from '../../src/sides/platform/stores.ts'
 import { run } from '../cli/bellwire.ts'
 import { onPostgres, onSqlite } from '../support/engines.ts'
 import { erase, reportOf } from '../support/erase.ts'
+import { freshSchema, query } from '../support/services/postgres.ts'
 import { adminKey, get, post, temporary } from '../support/sides.ts'
 import {
   assertGone,
@@ -123,6 +124,46 @@ onPostgres('erasures are repeated by the list in a database that PostgreSQL rest
   assert.match(restored.out, /Repeated as soon as the operator runs: 1\.$/m)
   await assertHeld(t, store, later.id, first)
 })
+
+onPostgres(
+  'of several databases that PostgreSQL restored, each gets the pauses and the erasures of its brands',
+  async (t, store) => {
+    const folder = await temporary(t)
+    const [list, config] = [join(folder, 'erasures.ndjson'), join(folder, 'bellwire.yaml')]
+    const east = await freshSchema()
+    const lanes = [1, 2, 3].map((brand) => ({ brand, channel: 'push', to: 'own' }))
+    const own = { push: { provider: 'recording', file: join(folder, 'out') }, suppression: 'none' }
+    const stores = [{ number: 1, url: east, brands: [2] }]
+    await writeFile(config, JSON.stringify({ platform: { store, stores, lanes, own } }))
+    const erasureOf = (brand: string) => {
+      const [at, secret] = [Date.now(), brand.repeat(64)]
+      const { userDigest: digest } = erasedPerson({ brand, userId: 'mary' }, secret, at)
+      return JSON.stringify({ side: 'platform', id: uuidv7(), brand, at, digest, secret })
+    }
+    await writeFile(list, `${erasureOf('1')}\n${erasureOf('2')}\n`)
+    const args = ['restore', 'platform', '--at', '2026-01-31T10:00:00Z', '--erasures', list, '-c', config]
+    const restored = await run(t, args)
+    assert.equal(restored.code, 0, restored.err)
+    assert.match(restored.out, /^Paused: 1\/push, 2\/push, 3\/push\./m)
+    for (const [url, paused, brands] of [
+      [store, ['1/push', '3/push'], ['1']],
+      [east, ['2/push'], ['2']],
+    ] as const) {
+      const controls = await query(url, 'select scope from controls order by scope')
+      assert.deepEqual(
+        controls.map(({ scope }) => scope),
+        paused,
+      )
+      const secrets = await query(url, 'select distinct brand from erasures')
+      assert.deepEqual(
+        secrets.map(({ brand }) => brand),
+        brands,
+      )
+      const entries = await query(url, `select act from audit where act = 'restore'`)
+      assert.equal(entries.length, 1)
+    }
+  },
+)
 
 onSqlite('late events of a person who was erased again bring nothing back to a restored platform', async (t, store) => {
   // A record that cannot be read, because its expiry is none. It names the user, and the broker delivers it again.

@@ -1,7 +1,7 @@
 // `bellwire backup`: copies the SQLite files of a running side into a folder.
 
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Argument, Command } from 'commander'
 import { version } from '../../base/runtime/version.ts'
 import { sealBackup } from '../../base/store/backup-folder.ts'
@@ -45,14 +45,18 @@ async function backUp(side: SideName, options: BackupOptions): Promise<void> {
   const { out } = options
   if (await stat(out).catch(() => undefined)) throw new CliError(exit.usage, `${out} exists: name a new folder`)
   const part = `${out}.part`
-  await rm(part, { recursive: true, force: true })
-  await mkdir(part, { recursive: true, mode: 0o700 }).catch((error: Error) => {
-    throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
+  await mkdir(dirname(part), { recursive: true }).catch(refuseFolder)
+  await mkdir(part, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') return refuseFolder(error)
+    throw new CliError(
+      exit.usage,
+      `${part} exists: another backup is being written to it, or one was killed. Name another folder, or remove it`,
+    )
   })
   try {
     const reader = createBackupReader(async (name) => {
-      const file = await open(join(part, basename(name)), 'wx', 0o600)
-      return { write: (bytes) => file.writeFile(bytes), close: () => file.close() }
+      const file = await open(join(part, basename(name)), 'wx', 0o600).catch(refuseFolder)
+      return { write: (bytes) => file.writeFile(bytes).catch(refuseFolder), close: () => file.close() }
     })
     let end: StreamEnd | undefined
     try {
@@ -67,8 +71,8 @@ async function backUp(side: SideName, options: BackupOptions): Promise<void> {
       side,
       at: new Date(end.at).toISOString(),
       version: version(),
-    })
-    await rename(part, out)
+    }).catch(refuseFolder)
+    await rename(part, out).catch(refuseFolder)
     print(options, manifest, ({ at, files }) =>
       [
         `${side}: the state of ${at} is in ${out}`,
@@ -79,4 +83,8 @@ async function backUp(side: SideName, options: BackupOptions): Promise<void> {
     await rm(part, { recursive: true, force: true })
     throw error
   }
+}
+
+function refuseFolder(error: Error): never {
+  throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
 }

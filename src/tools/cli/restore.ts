@@ -1,7 +1,7 @@
 // `bellwire restore`: puts the files of a backup in the place of a lost SQLite store, or prepares a database that PostgreSQL has restored.
 
 import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Argument, Command } from 'commander'
@@ -9,6 +9,7 @@ import type { ListedErasure } from '../../base/people/erasures.ts'
 import { repeatErasures } from '../../base/people/repeat-erasures.ts'
 import { setControls } from '../../base/queue/controls/controls.ts'
 import { brandOf, laneName } from '../../base/queue/lane-name.ts'
+import { messageOf } from '../../base/runtime/message-of.ts'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { keptByDefaultMs } from '../../base/runtime/retention.ts'
 import { type BackupManifest, checkBackup, flush } from '../../base/store/backup-folder.ts'
@@ -18,12 +19,14 @@ import { openDatabase } from '../../base/store/open-database.ts'
 import { readMoment } from '../../contract/moment.ts'
 import { listStoredLanes } from '../../sides/admin/stored-lanes.ts'
 import { type ReadConfig, readConfig } from '../../sides/config/load.ts'
+import { ConfigError } from '../../sides/config/problem.ts'
 import { withStoredLanes } from '../../sides/config/with-stored-lanes.ts'
 import { auditOps } from '../../subjects/audit/table.ts'
 import { homeOf } from '../../subjects/brands/configured-stores.ts'
 import { withConfig } from './config-option.ts'
 import { readErasureList } from './erasure-list.ts'
 import { CliError, exit } from './exit.ts'
+import { interruptible } from './interruptible.ts'
 import { noSection } from './no-section.ts'
 import { print } from './output.ts'
 import { storeError } from './store-error.ts'
@@ -98,16 +101,24 @@ async function restoreFiles(folder: string, options: RestoreOptions): Promise<vo
     return print(options, { side, at, files: manifest.files.length }, () => `${side}: the backup of ${at} is in order`)
 
   const erasures = await readErasures(options.erasures, side)
-  await copyFiles(targets)
-  const databases = await openAll(targets.map((each) => ({ ...each, url: `sqlite:${partOf(each.path)}` })))
-  let paused: readonly string[]
-  let people: number
-  try {
-    paused = await lanesToPause(side, read, at, options, databases)
-    people = await prepareStore(databases, at, paused, erasures)
-  } finally {
-    await closeAll(databases)
-  }
+  demandFree(targets)
+  const { paused, people } = await interruptible('interrupted: nothing was restored', async (signal) => {
+    const made: string[] = []
+    try {
+      await copyFiles(targets, made, signal)
+      const databases = await openAll(targets.map((each) => ({ ...each, url: `sqlite:${partOf(each.path)}` })))
+      try {
+        const paused = await lanesToPause(side, read, at, options, databases)
+        return { paused, people: await prepareStore(databases, at, paused, erasures) }
+      } finally {
+        await closeAll(databases)
+      }
+    } catch (error) {
+      for (const part of made) for (const each of ['', '-wal', '-shm']) await rm(`${part}${each}`, { force: true })
+      if (error instanceof CliError || error instanceof ConfigError) throw error
+      throw new CliError(exit.failed, `nothing was restored: ${messageOf(error)}`)
+    }
+  })
   // The file of the messages is last: without it, a repetition of the command finds the place empty.
   for (const { path } of targets.toReversed()) await rename(partOf(path), path)
   for (const { path } of targets) await flush(dirname(path))
@@ -186,15 +197,25 @@ function demandReadableFile(path: string, migrations: readonly Migration[]): voi
 
 const partOf = (path: string): string => `${path}.restoring`
 
-async function copyFiles(targets: readonly Target[]): Promise<void> {
+function demandFree(targets: readonly Target[]): void {
   const present = targets.flatMap(({ path }) => [path, `${path}-wal`]).find((path) => existsSync(path))
   if (present !== undefined) throw new CliError(exit.usage, `${present} exists: stop the side and move the file away`)
+  const part = targets.map(({ path }) => partOf(path)).find((path) => existsSync(path))
+  if (part !== undefined)
+    throw new CliError(exit.usage, `${part} exists: another restore is running, or one was killed. Remove it then`)
+}
+
+/** @param made gets the path of each copy. Nobody else writes to it */
+async function copyFiles(targets: readonly Target[], made: string[], signal: AbortSignal): Promise<void> {
   for (const { source, path } of targets) {
+    signal.throwIfAborted()
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    for (const old of ['', '-wal', '-shm']) await rm(`${partOf(path)}${old}`, { force: true })
+    await (await open(partOf(path), 'wx', 0o600)).close()
+    made.push(partOf(path))
     await copyFile(source, partOf(path), constants.COPYFILE_FICLONE)
     await flush(partOf(path))
   }
+  signal.throwIfAborted()
 }
 
 /** @throws CliError if there is no list, or the file is none */
