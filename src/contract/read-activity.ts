@@ -26,10 +26,10 @@ export type ReadBatch =
  */
 export function readBatch(body: Uint8Array | string): ReadBatch {
   const source = sourceOf(body)
-  const { starts, ends, deep, error } = cutElements(source)
+  const { starts, ends, deep, error } = cutElements(source, mostItems)
   if (error !== undefined) return refuse(source.intact ? error : `the body is not UTF-8, and ${error}`)
   if (starts.length > mostItems)
-    return { invalid: `${starts.length} items in one batch: send at most ${mostItems}`, status: 413 }
+    return { invalid: `more than ${mostItems} items in one batch: send fewer`, status: 413 }
   const items = starts.map((start, n) => readElement(source, start, ends[n] as number, deep.has(n)))
   // Without an item that can be reported, an answer with status 200 would be empty (row 35).
   if (items[0] && 'invalid' in items[0] && items.every(({ idJson }) => idJson === undefined))

@@ -99,11 +99,11 @@ export function readStatusBody(body: Uint8Array | string): readonly ReadStatus[]
 
 /** Reads a JSON array of records. */
 export function readStatusArray(text: string): readonly ReadStatus[] | string {
-  const { starts, ends, error } = cutElements(sourceOf(text))
+  const { starts, ends, error } = cutElements(sourceOf(text), mostStatusRecords)
   if (error !== undefined) return error
   if (starts.length === 0) return 'the array is empty: send at least one record'
   if (starts.length > mostStatusRecords)
-    return `the array has ${starts.length} records: send at most ${mostStatusRecords} in one call`
+    return `the array has more than ${mostStatusRecords} records: send fewer in one call`
   return starts.map((start, n) => readStatus(text.slice(start, ends[n])))
 }
 

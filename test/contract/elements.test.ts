@@ -103,3 +103,10 @@ test('a long body with varying separators is cut in linear time', () => {
   const body = `[${Array.from({ length: 20_000 }, () => element).join(' , ')}]`
   assert.equal(cutElements(sourceOf(body)).starts.length, 80_000)
 })
+
+test('of a body of commas, only one element more than the limit is cut', () => {
+  const source = sourceOf(`[${','.repeat(1_000_000)}`)
+  const { starts, ends, error } = cutElements(source, 10)
+  assert.deepEqual([starts.length, ends.length, error], [11, 11, undefined])
+  assert.equal(cutElements(sourceOf('[1,2,3]'), 3).starts.length, 3)
+})

@@ -332,7 +332,7 @@ for (const [fault, body, error, status] of [
     /no item of the batch has an activity\.id.*not an activity request record/,
     400,
   ],
-  ['100,001 items', `[${'0,'.repeat(100_000)}0]`, /100001 items in one batch: send at most 100000/, 413],
+  ['100,001 items', `[${'0,'.repeat(100_000)}0]`, /more than 100000 items in one batch: send fewer/, 413],
 ] as const) {
   test(`a batch body with ${fault} is refused as a whole, with a matching error`, () => {
     for (const read of [readBatch(body), readBatch(Buffer.from(body))]) {

@@ -105,7 +105,7 @@ test('a body that cannot be read as a whole says why', () => {
     ['[]', /the array is empty/],
     ['[{}', /truncated/],
     [Buffer.from([0x5b, 0xff, 0x5d]), /not UTF-8/],
-    [many, /1001 records: send at most 1000/],
+    [many, /more than 1000 records: send fewer in one call/],
   ] as const)
     assert.match(readStatusBody(body) as string, error)
 })
