@@ -117,6 +117,11 @@ async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<
     await watched
   }
 
+  const untilConsuming = (): Promise<void> =>
+    retryUntil(async () => {
+      const states = await Promise.all(urls.map(async (url) => (await readConsumer(url)).state))
+      assert.deepEqual(states, ['consuming', 'consuming'])
+    }, signal)
   const cutDatabase = async (): Promise<void> => {
     const held = Promise.race(running.map((process) => process.waitFor('consumer.held')))
     database.cut()
@@ -146,10 +151,9 @@ async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<
       async strike() {
         await cutDatabase()
         await sleep(awayMs)
-        // A process that still waits before its next attempt would not notice the next failure.
-        const stored = Promise.race(running.map((process) => process.waitFor('queue.enqueued')))
         database.restore()
-        await stored
+        // A process that still waits before its next attempt would not notice the next failure.
+        await untilConsuming()
       },
     },
     {
@@ -164,10 +168,7 @@ async function strikeWhileConsuming(setup: Setup, signal: AbortSignal): Promise<
   ]
 
   // The queue or topic exists when it is consumed.
-  await retryUntil(async () => {
-    const states = await Promise.all(urls.map(async (url) => (await readConsumer(url)).state))
-    assert.deepEqual(states, ['consuming', 'consuming'])
-  }, signal)
+  await untilConsuming()
   const began = performance.now()
   await publish(undisturbed)
   await retryUntil(async () => assert.equal(await countItems(store), undisturbed), signal)
