@@ -1,6 +1,5 @@
 // The page of a demo in Chromium. The tests share one demo and one browser.
 
-import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { withoutChromium } from '../support/services/chromium.ts'
 import { startDemo } from './demo-child.ts'
@@ -8,7 +7,9 @@ import { testInbox } from './demo-inbox.ts'
 import { testLayout } from './demo-layout.ts'
 import { launch, type RunningDemo } from './demo-page.ts'
 import { testPhones } from './demo-phones.ts'
+import { testRestart } from './demo-restart.ts'
 import { testExcluded, testGreeting } from './demo-texts.ts'
+import { testWay } from './demo-way.ts'
 
 test('the page of the demo', { skip: await withoutChromium() }, async (t) => {
   const demo = await startDemo(t, ['--port', '0'])
@@ -25,7 +26,6 @@ test('the page of the demo', { skip: await withoutChromium() }, async (t) => {
   await part('toasts cover no content, and no element is too narrow for its text', testLayout)
   await part('it explains that an excluded user gets no messages', testExcluded)
   await part('it greets by the hour', testGreeting)
-  demo.interrupt()
-  assert.equal(await demo.exit, 0)
-  assert.deepEqual(await demo.leftovers(), [])
+  await part('each button causes its fault, and the page says what is so and what becomes of the messages', testWay)
+  await part('an open page reconnects after a restart, and reports correctly which messages were sent', testRestart)
 })

@@ -3,6 +3,7 @@
 
 import { chromiumService } from './chromium.ts'
 import { caddyService, nghttpdService, nginxService, promtoolService } from './debian-programs.ts'
+import { faketimeService } from './faketime.ts'
 import { firefoxService } from './firefox.ts'
 import { goService } from './go.ts'
 import { kafkaService } from './kafka.ts'
@@ -25,6 +26,7 @@ export async function globalSetup(): Promise<void> {
     promtoolService,
     caddyService,
     kubernetesValidateService,
+    faketimeService,
   ]
   const services = [postgresService, chromiumService, firefoxService, ...brokers, ...programs]
   const started = await Promise.allSettled(services.map(share))

@@ -1,20 +1,13 @@
 // The texts of an open page of the demo about messages, also while the demo is stopped and after a restart.
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { withoutChromium } from '../support/services/chromium.ts'
+import type { TestContext } from 'node:test'
 import { startDemo } from './demo-child.ts'
-import { launch, openPage, waitForNote, waiting } from './demo-page.ts'
+import { openPage, type RunningDemo, waitForNote, waiting } from './demo-page.ts'
 
-const skip = await withoutChromium()
-
-test('an open page of the demo reconnects after a restart, and reports correctly which messages were sent', {
-  skip,
-}, async (t) => {
-  const first = await startDemo(t, ['--port', '0'])
-  const [, site = ''] = await first.printed(/Page\s+(http:\/\/\S+)/)
-  await first.printed(/From now on a message every few seconds/)
-  const { page, errors, expectFailures, ids } = await openPage(await launch(t), `${site}/site#1/1001`)
+/** An open page of the demo reconnects after a restart, and reports correctly which messages were sent. Ends the demo. */
+export async function testRestart(t: TestContext, { demo: first, site, browser }: RunningDemo): Promise<void> {
+  const { page, errors, expectFailures, ids } = await openPage(browser, `${site}/site#1/1001`)
   await page.waitForSelector('#state[data-state="live"]', waiting)
   await page.locator('#notes li').nth(1).waitFor(waiting)
 
@@ -29,6 +22,7 @@ test('an open page of the demo reconnects after a restart, and reports correctly
     expectFailures(true)
     first.interrupt()
     assert.equal(await first.exit, 0)
+    assert.deepEqual(await first.leftovers(), [])
     await page.waitForSelector('#state[data-state="down"]', waiting)
     await page.getByText(/This page has no connection to the demo/).waitFor(waiting)
     await page.click('#send')
@@ -58,4 +52,4 @@ test('an open page of the demo reconnects after a restart, and reports correctly
     second.interrupt()
     assert.equal(await second.exit, 0)
   })
-})
+}

@@ -1,21 +1,14 @@
 // The first screen of the demo: each button does what it says, and the page tells what is so.
 
 import assert from 'node:assert/strict'
-import test from 'node:test'
-import { withoutChromium } from '../support/services/chromium.ts'
-import { startDemo } from './demo-child.ts'
-import { launch, openPage, waiting } from './demo-page.ts'
+import type { TestContext } from 'node:test'
+import { openPage, type RunningDemo, waiting } from './demo-page.ts'
 
-const skip = await withoutChromium()
 const isLinux = process.platform === 'linux'
 
-test('each button of the demo causes its fault, and the page says what is so and what becomes of the messages', {
-  skip,
-}, async (t) => {
-  const demo = await startDemo(t, ['--port', '0'])
-  const [, site = ''] = await demo.printed(/Page\s+(http:\/\/\S+)/)
-  await demo.printed(/From now on a message every few seconds/)
-  const { page, errors, expectFailures } = await openPage(await launch(t), site)
+/** Each button of the demo causes its fault, and the page says what is so and what becomes of the messages. */
+export async function testWay(t: TestContext, { site, browser }: RunningDemo): Promise<void> {
+  const { page, errors, expectFailures } = await openPage(browser, site)
   const says = (text: RegExp): Promise<void> => page.getByText(text).first().waitFor(waiting)
   /** The answer to the button already tells the truth. The live part then follows each second. */
   const press = async (name: string, at: RegExp): Promise<void> => {
@@ -92,7 +85,4 @@ test('each button of the demo causes its fault, and the page says what is so and
   })
 
   assert.deepEqual(errors, [])
-  demo.interrupt()
-  assert.equal(await demo.exit, 0)
-  assert.deepEqual(await demo.leftovers(), [])
-})
+}
