@@ -185,6 +185,8 @@ async function fetchJars(folder: string): Promise<void> {
 </project>`,
   )
   const copy = ['dependency:copy-dependencies', '-DoutputDirectory=lib.part', '-DincludeScope=runtime']
-  await run(findProgram('mvn') as string, ['-q', '-B', ...copy], { cwd: folder })
+  // Maven ends before its code would pay for a better compilation.
+  const env = { ...process.env, MAVEN_OPTS: `${process.env.MAVEN_OPTS ?? ''} -XX:TieredStopAtLevel=1` }
+  await run(findProgram('mvn') as string, ['-q', '-B', ...copy], { cwd: folder, env })
   renameSync(join(folder, 'lib.part'), join(folder, 'lib'))
 }
