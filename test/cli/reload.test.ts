@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
@@ -280,10 +280,34 @@ test('if neither the new side nor the old one can start, the process ends, and i
   const written = (more = '') => configuration([good], more).replace('sqlite:operator.db', `"${store}"`)
   await writeFile(file, written('  stop_within: 2s'))
   const operator = start(t, ['operator', '-c', file], freePorts)
-  await addressesOf(operator)
+  const { url, admin } = await addressesOf(operator)
+  const reload = () => post(`${admin}/admin/reload`, {}, office)
   await writeFile(file, written('  stop_within: 2s\n  keep: 91d'))
   proxy.cut()
   operator.child.kill('SIGHUP')
+  await operator.line(/"server\.reload_refused".*nothing was changed: the store is away/)
+  assert.equal((await reload()).status, 503)
+  assert.equal(operator.child.exitCode, null, 'the running side waits for its store')
+  proxy.restore()
+  await until(async () => (await reload()).status === 200, { awaited: 'the store is back' })
+  await until(async () => (await fetch(`${admin}/readyz`)).status === 200, { awaited: 'the new side' })
+
+  // The store goes away between the check and the stop.
+  await writeFile(file, written('  stop_within: 2s\n  keep: 92d'))
+  const sending = connect(Number(new URL(url).port), '127.0.0.1')
+  t.after(() => sending.destroy())
+  const head = [
+    'POST /channels/push/single HTTP/1.1',
+    'host: x',
+    `x-api-key: ${good}`,
+    'content-type: application/json',
+  ]
+  sending.write([...head, 'content-length: 100', 'expect: 100-continue', '', ''].join('\r\n'))
+  await once(sending, 'data')
+  operator.child.kill('SIGHUP')
+  await operator.line(/"server\.reloaded".*"operator\.keep"/)
+  await until(() => operator.out().match(/"server\.reloaded"/g)?.length === 2, { awaited: 'the second reload' })
+  proxy.cut()
   assert.equal((await operator.ended).code, 1)
   assert.match(operator.out(), /"process\.failed"/)
 })

@@ -13,6 +13,8 @@ export interface Service extends Mount {
   readonly health: Mount
   /** Opens the store and starts to work. Rejects with an error that names the remedy. */
   start(): Promise<void>
+  /** Rejects if the stores are away, so that the side could not be started again now. */
+  checkStores(): Promise<void>
   /** Accepts no new messages, finishes the work in progress for at most `withinMs`, and closes the store. */
   stop(withinMs?: number): Promise<void>
 }
@@ -53,6 +55,8 @@ export interface Configuration {
 export interface Composed {
   readonly app: FastifyInstance
   readonly admin: FastifyInstance
+  /** See Service. */
+  checkStores(): Promise<unknown>
   close(withinMs: number): Promise<void>
 }
 
@@ -79,6 +83,9 @@ export function createService(
     async start() {
       running = await compose(stopping.signal)
       emit('server.started', { side })
+    },
+    async checkStores() {
+      await running?.checkStores()
     },
     async stop(withinMs = 10_000) {
       emit('server.stopping', { side })

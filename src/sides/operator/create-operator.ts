@@ -326,6 +326,8 @@ async function composeOn(
   return {
     app,
     admin: adminApp,
+    // With a full disk, a file is opened nevertheless.
+    checkStores: async () => database.engine === 'postgres' && database.checkWrites(),
     async close(withinMs) {
       for (const stop of stopMetrics) stop()
       await stopAlerts()

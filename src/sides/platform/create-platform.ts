@@ -332,6 +332,8 @@ async function composePlatform(
   return {
     app,
     admin: adminApp,
+    // With a full disk, a file is opened nevertheless.
+    checkStores: async () => firstDatabase.engine === 'postgres' && checkAnyStore(stores),
     async close(withinMs) {
       for (const unregister of unregisterMetrics) unregister()
       await stopAlerts()

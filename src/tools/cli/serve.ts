@@ -120,6 +120,10 @@ export async function serve(
         if (how === 'replaceSide' || !(await running.change(next, merged ?? next))) {
           const previous = applied
           const created = await create(next, served)
+          await running.service.checkStores().catch((error: unknown) => {
+            const cause = `the store is away, and without it no side can start (${messageOf(error)})`
+            throw new HttpError(503, `nothing was changed: ${cause}: reload later`)
+          })
           // The stop waits for a replacement that has begun, and no other one begins.
           if (isStopping) throw new HttpError(503, `the ${side} is stopping: nothing was changed`)
           replacing = replaceSide(replaceable, created, async (error) => {
