@@ -11,6 +11,7 @@ import { madeUpTokens } from './made-up-tokens.ts'
 import { assertRemovalsGoOn, countOtherLines, seriesOf, waitUntil } from './observe.ts'
 import { playerRows } from './player-rows.ts'
 import { manyPollers } from './pollers.ts'
+import { smallChunks } from './small-chunks.ts'
 import { type Answer, activity, type Target, type UserApp } from './target.ts'
 
 export interface Attack {
@@ -347,6 +348,7 @@ export const attacks: readonly Attack[] = [
       }
     },
   },
+  smallChunks,
   manyPollers,
   restarts,
   unknownStatuses,
