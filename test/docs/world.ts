@@ -29,7 +29,7 @@ export async function openWorld(t: TestContext): Promise<World> {
       '\n    - {name: operator, key: example-links-key, scopes: [devices], brands: [1]}\n    - {name: backup, key: example-backup-key, scopes: [backup]}\n    - {name: keys, key: example-keys-key-1, scopes: [keys, enqueue, counts]}\n    - name: crm',
     )
     .replace('{provider: recording, file: data/pushed.ndjson}', '{module: ./push.mjs}')
-    .replaceAll(/^( *)(to: {provider: operator-api, .*)$/gm, '$1$2\n$1status: {poll: 200ms}')
+    .replaceAll(/^( *)(to: {provider: operator-api, .*)$/gm, '$1$2\n$1status: {poll: 1s}')
   for (const place of [folder, join(folder, 'examples')]) {
     await writeFile(join(place, 'bellwire.yaml'), example)
     await writeFile(join(place, 'push.mjs'), pushProvider)
