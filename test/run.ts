@@ -21,6 +21,7 @@ const slowFiles = [
 /** Short files that share processes. Each of their tests leaves its process as it found it. */
 const shortFiles = [
   'test/{cli,demo,deploy,docs}/*.test.ts',
+  'test/checker/{foreign-operators,foreign-platforms,report,run}.test.ts',
   'test/e2e/{attributes,clock-set,offline-device,reconcile,status}.test.ts',
   'test/widget/{bundle,console}.test.ts',
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
