@@ -36,8 +36,8 @@ accept_risks: [weak_keys]
 `,
   )
   const metrics = join(folder, 'canary.prom')
-  const send = (user: string) =>
-    run(t, ['doctor', '--send', user, '--config', config, '--metrics-file', metrics, '--timeout', '30s', '--json'])
+  const send = (user: string, to = metrics) =>
+    run(t, ['doctor', '--send', user, '--config', config, '--metrics-file', to, '--timeout', '30s', '--json'])
 
   const delivered = await send('1001')
   assert.equal(delivered.code, 0, delivered.err)
@@ -58,6 +58,10 @@ accept_risks: [weak_keys]
   assert.equal(metric(then, 'up'), 0)
   const name = 'last_success_timestamp_seconds'
   assert.equal(metric(then, name), metric(after, name), 'the time of the last success is kept')
+
+  const unwritten = await send('1001', join(folder, 'no folder', 'canary.prom'))
+  assert.deepEqual([unwritten.code, /--metrics-file cannot be written: ENOENT/.test(unwritten.err)], [2, true])
+  assert.equal(JSON.parse(unwritten.out).ok, true, 'the result is printed nevertheless')
 })
 
 test('without a platform, a canary goes to the operator; one that is away is a failure with metrics', async (t) => {

@@ -62,7 +62,6 @@ export function command(): Command {
 async function runCanary(user: string, { timeout: timeoutMs, metricsFile, json, ...options }: DoctorOptions) {
   const { sendCanary, writeMetrics } = await import('./doctor/canary.ts')
   const result = await sendCanary({ ...options, user, timeoutMs })
-  if (metricsFile !== undefined) await writeMetrics(metricsFile, result)
   const { ok, through, activity_id: id, seconds, error = '' } = result
   if (json) console.log(toJson(result))
   else if (ok)
@@ -71,6 +70,8 @@ async function runCanary(user: string, { timeout: timeoutMs, metricsFile, json, 
     console.log(
       `${styleText('red', '✗')} message ${id} was not delivered through the ${through}: ${escapeControls(error)}`,
     )
+  // If the file cannot be written, the person has read the result.
+  if (metricsFile !== undefined) await writeMetrics(metricsFile, result)
   return ok ? exit.ok : exit.failed
 }
 
