@@ -129,6 +129,8 @@ function properties(
     'broker.heartbeat.interval.ms': 500,
     'group.min.session.timeout.ms': 1_000,
     'log.cleaner.enable': false,
+    // An idle controller writes nothing. By default it writes a record each half second.
+    'metadata.max.idle.interval.ms': 0,
   })
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')
