@@ -26,7 +26,7 @@ const shortFiles = [
   'test/widget/{bundle,console}.test.ts',
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
   'test/{bench,http-client,http2,runtime,stand-ins}/*.test.ts',
-  'test/{platform,platform/stores,queue}/*.test.ts',
+  'test/{devices/channels,platform,platform/intake,platform/stores,queue}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',
   'test/console/*.test.ts',
 ]
