@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { openPage, type RunningDemo, waiting } from './demo-page.ts'
+import { openPage, post, type RunningDemo, waiting } from './demo-page.ts'
 
 const isLinux = process.platform === 'linux'
 
@@ -24,6 +24,7 @@ export async function testWay(t: TestContext, { site, browser }: RunningDemo): P
 
   await t.test('all is well at first', async () => {
     assert.equal(await page.textContent('h1'), 'Messages arrive')
+    await post(`${site}/demo/send`, { brand: '1', user_id: '1001', channel: 'push' })
     await outcome('arrived', /On the iPhone\./)
     await page.frameLocator('iframe').locator('.phone-note').first().waitFor(waiting)
   })
