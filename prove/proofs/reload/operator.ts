@@ -108,7 +108,7 @@ export async function reloadOperator({ rounds, perSecond, folder }: Size, signal
     const found = new Set(delivered)
     const missing = accepted.filter((id) => !found.has(withoutDashes(id)))
     assert.deepEqual(missing.slice(0, 10), [], 'messages that were not delivered')
-    const repeated = delivered.filter((id, i) => delivered.indexOf(id) < i)
+    const repeated = delivered.filter((id) => !found.delete(id))
     assert.deepEqual(repeated.slice(0, 10), [], 'messages that were delivered twice')
     assert.equal(delivered.length, accepted.length, 'only accepted messages were delivered')
     return { requests, messages: accepted.length, stalls, ...figures }
