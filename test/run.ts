@@ -39,7 +39,7 @@ const alone = [
   'test/operator/request-bodies.test.ts',
 ]
 /** More than the machine has cores: a proof mostly waits. */
-const concurrency = 6
+const concurrency = 8
 
 // Much of the processor time of a test is the start of its processes: they strip the types of the source, and compile it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compile')
