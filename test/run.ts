@@ -38,8 +38,8 @@ const alone = [
   'test/http/small-chunks.test.ts',
   'test/operator/request-bodies.test.ts',
 ]
-/** More than the machine has cores: a proof mostly waits. */
-const concurrency = 8
+/** More than the machine has cores: a proof mostly waits. With eight, the whole run took longer. */
+const concurrency = 6
 
 // Much of the processor time of a test is the start of its processes: they strip the types of the source, and compile it.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/compile')
