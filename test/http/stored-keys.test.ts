@@ -83,14 +83,7 @@ onEachEngine('a key that is added by a call is accepted and revoked in all proce
 })
 
 onEachEngine('a change that the store refuses leaves no entry in the audit trail', async (t, store) => {
-  const database = await openDatabase(store, {
-    migrations: [...keyMigrations, ...storedLaneMigrations, ...auditMigrations],
-  })
-  t.after(() => database.close())
-  const audit = (act: string) => auditOps([{ act, by: 'office' }])
-  const keys = createStoredKeys(database, 'platform', createAcceptedKeys<AccessKey>([]), new Map())
-  const { stored, stop } = await openStoredLanes(database, { read: async () => [], apply: async () => {} })
-  t.after(() => Promise.all([keys.stop(), stop()]))
+  const { database, keys, stored } = await openRows(t, store)
   const lane = { lane: '7/push', settings: '{}' }
   const addKey = () =>
     keys
@@ -127,14 +120,7 @@ onEachEngine('a change that the store refuses leaves no entry in the audit trail
 })
 
 onPostgres('of two processes that remove a row at the same moment, one has removed it', async (t, store) => {
-  const database = await openDatabase(store, {
-    migrations: [...keyMigrations, ...storedLaneMigrations, ...auditMigrations],
-  })
-  t.after(() => database.close())
-  const audit = (act: string) => auditOps([{ act, by: 'office' }])
-  const keys = createStoredKeys(database, 'platform', createAcceptedKeys<AccessKey>([]), new Map())
-  const { stored, stop } = await openStoredLanes(database, { read: async () => [], apply: async () => {} })
-  t.after(() => Promise.all([keys.stop(), stop()]))
+  const { database, keys, stored } = await openRows(t, store)
   await keys.add({ name: 'crm', scopes: ['counts'] }, 'office', () => audit('key added'))
   await stored.add({ lane: '7/push', settings: '{}' }, 'a', audit('lane added'))
 
@@ -263,3 +249,19 @@ ${names.map((name) => `    - {name: ${name}, key: the-key-of-${name}-1, scopes: 
   assert.match(again.err, taken)
   assert.ok(again.code, 'the process has ended by itself')
 })
+
+/** The keys and lanes of a store, without a side. */
+async function openRows(t: TestContext, store: string) {
+  const database = await openDatabase(store, {
+    migrations: [...keyMigrations, ...storedLaneMigrations, ...auditMigrations],
+  })
+  t.after(() => database.close())
+  const keys = createStoredKeys(database, 'platform', createAcceptedKeys<AccessKey>([]), new Map())
+  const { stored, stop } = await openStoredLanes(database, { read: async () => [], apply: async () => {} })
+  t.after(() => Promise.all([keys.stop(), stop()]))
+  return { database, keys, stored }
+}
+
+function audit(act: string) {
+  return auditOps([{ act, by: 'office' }])
+}
