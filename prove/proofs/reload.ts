@@ -1,4 +1,4 @@
-// What a reload replaces while requests arrive: the command runs as a process, once as a platform and once as an operator.
+// Reloads while requests arrive. The command runs as a process, once as a platform and once as an operator.
 
 import type { Proof } from '../harness/proof.ts'
 import { reloadOperator } from './reload/operator.ts'

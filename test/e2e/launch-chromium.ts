@@ -6,7 +6,7 @@ import { chromium } from '../support/services/chromium.ts'
 import { within } from './push-site.ts'
 import type { Lifetime, Page } from './web-push-suite.ts'
 
-/** A Chromium that receives push messages on a background connection. @param switches those of startFakeGcm() */
+/** A Chromium that receives push messages on a background connection. @param switches from startFakeGcm() */
 export async function launchChromium(file: Lifetime, switches: readonly string[]): Promise<BrowserContext> {
   const profile = await mkdtemp(join(tmpdir(), 'bellwire-chromium-'))
   const browser = await engine.launchPersistentContext(profile, {

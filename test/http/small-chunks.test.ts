@@ -11,7 +11,7 @@ import { runInNewContext } from 'node:vm'
 import { createHttp, listen } from '../../src/base/http/http.ts'
 import { createCaller } from '../../src/base/http-client/caller.ts'
 import { Stream } from '../../src/base/http2/stream.ts'
-import { openRawSocket } from '../support/raw-socket.ts'
+import { openRawSocket, type RawSocket } from '../support/raw-socket.ts'
 import { until } from '../support/wait.ts'
 
 setFlagsFromString('--expose-gc')
@@ -58,25 +58,26 @@ async function start(t: TestContext) {
   return { url: listening.url, arrived: () => latest && latest.socket.bytesRead > oneByteChunks.length }
 }
 
-test('a request body in chunks of one byte is kept in the memory of its bytes', async (t) => {
+/** @returns the connection, after the server has received all chunks */
+async function sendSmallChunks(t: TestContext, request: string): Promise<RawSocket> {
   const { url, arrived } = await start(t)
   const socket = openRawSocket(t, url)
   await assertSmall(arrived, () => {
-    socket.write('POST /body HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n')
+    socket.write(`${request} HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n`)
     socket.write(oneByteChunks)
   })
+  return socket
+}
+
+test('a request body in chunks of one byte is kept in the memory of its bytes', async (t) => {
+  const socket = await sendSmallChunks(t, 'POST /body')
   socket.write('0\r\n\r\n')
   assert.equal(await socket.status(), 200)
   await until(() => socket.text.endsWith(`{"bytes":${count}}`), { awaited: 'the answer' })
 })
 
 test('the body of a GET is dropped as it arrives, also while the answer stays open', async (t) => {
-  const { url, arrived } = await start(t)
-  const socket = openRawSocket(t, url)
-  await assertSmall(arrived, () => {
-    socket.write('GET /stream HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n')
-    socket.write(oneByteChunks)
-  })
+  const socket = await sendSmallChunks(t, 'GET /stream')
   assert.equal(await socket.status(), 200)
 })
 

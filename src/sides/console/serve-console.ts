@@ -16,15 +16,16 @@ import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
 import { errorContent, refusalOf } from './error-content.ts'
 import { createFiles } from './files.ts'
-import { type Html, hidden, html, type Link, query as queryOf } from './html.ts'
+import { type Html, html, type Link, query as queryOf } from './html.ts'
 import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
 import { createLivePages } from './live.ts'
 import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
 import { demandSameOrigin, originOf } from './origin.ts'
 import { createOtherSide } from './other-side.ts'
-import type { Act, AnyRouteName, Done, Fields, Page, Question, Visit } from './page.ts'
+import type { Act, AnyRouteName, Done, Fields, Page, Visit } from './page.ts'
 import { acts, pages, sectionOf } from './pages.ts'
 import type { People } from './people.ts'
+import { questionContent } from './question-content.ts'
 import { createSessions, type Identity, type Session } from './session.ts'
 import { createWatch } from './watch.ts'
 
@@ -305,25 +306,15 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   async function askFor(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const visit = visitOf(request)
     demand(visit, act.needs)
-    return showQuestion(act, visit, await act.ask(visit), request, reply)
+    return showQuestion(act, questionContent(act, visit, await act.ask(visit)), request, reply)
   }
 
-  /** @param refusal above the question */
   async function showQuestion(
     act: Act,
-    visit: Visit,
-    { before = '', effect, fields = '', none, back }: Question,
+    content: Html,
     request: FastifyRequest,
     reply: FastifyReply,
-    refusal: Html = '',
   ): Promise<FastifyReply> {
-    const content = html`<h1>${act.title}</h1>
-!${refusal}!${before}
-<form class="ask" method="post" action="${visit.link(act.path, visit.query)}">
-!${hidden({ csrf: visit.csrf, ...visit.query })}
-!${none ? html`<p>${none}</p>` : html`<p>!${effect}</p>!${fields}`}
-<p class="buttons">!${none ? '' : html`<button class="primary !${act.isFinal ? 'final' : ''}">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
-</form>`
     return send(request, reply, { title: act.title, path: sectionOf(act.path), content })
   }
 
@@ -340,7 +331,8 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       const question = await act.ask(refusedVisit).catch(() => undefined)
       if (!question) throw error
       const { status, message } = reportRefusal(error, request)
-      return showQuestion(act, refusedVisit, question, request, reply.code(status), refusalOf(message))
+      const content = questionContent(act, refusedVisit, question, refusalOf(message))
+      return showQuestion(act, content, request, reply.code(status))
     }
     const { to, count } = done
     return reply.redirect(`${to}${to.includes('?') ? '&' : '?'}${queryOf({ did: act.path, count }).slice(1)}`, 303)

@@ -12,7 +12,7 @@ export const consoleSignIn = group(
   'Console',
   {
     people: rows(
-      'The people who may sign in without a key, by `oidc` or `proxy_header`.',
+      'People with sign-in by `oidc` or `proxy_header`, without a key.',
       {
         name: text({ help: 'The name that the provider or the proxy gives, such as anna@example.com.' }),
         scopes: list(oneOf(allScopes, { help: 'A scope.' }), { help: 'The scopes of the person.', minItems: 1 }),

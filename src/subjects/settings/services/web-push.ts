@@ -33,7 +33,7 @@ export const webPushSettings = {
     minItems: 1,
   }),
   hosts: list(pushHost({ help: 'A host.' }), {
-    help: 'Additional hosts of push services, beside those of the known browsers.',
+    help: 'Hosts of further push services, in addition to those of the known browsers.',
   }),
   testing: testing({
     origins: rows('Origins to redirect, for a stand-in. Only these may lead to this machine or a private network.', {

@@ -1,4 +1,5 @@
 import { type Check, fails, passes, warns } from '../../../base/runtime/check.ts'
+import { clock } from '../../../base/runtime/clock.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
 import { callOwnSide } from '../call-own-side.ts'
 
@@ -31,7 +32,7 @@ export async function checkContent(operator: OperatorConfig): Promise<readonly C
 async function readMetrics(operator: OperatorConfig): Promise<string> {
   const listening = operator.admin ?? operator
   if (listening.port === 0) return ''
-  const request = { method: 'GET', path: '/metrics', deadline: Date.now() + timeoutMs } as const
+  const request = { method: 'GET', path: '/metrics', deadline: clock.now() + timeoutMs } as const
   return callOwnSide('operator', listening, request).then(
     ({ text }) => text,
     () => '',

@@ -1,4 +1,5 @@
 import { type Check, fails, passes, warns } from '../../../base/runtime/check.ts'
+import { clock } from '../../../base/runtime/clock.ts'
 import type { SideName } from '../../../sides/admin/calls.ts'
 import { callOwnSide, NotAnswered, type OwnAnswer } from '../call-own-side.ts'
 
@@ -14,7 +15,7 @@ export async function checkSide(
   const remedy = `set ${setting} to a free port, or stop the program that listens there`
   let answer: OwnAnswer
   try {
-    const deadline = Date.now() + timeoutMs
+    const deadline = clock.now() + timeoutMs
     answer = await callOwnSide(side, listening, { method: 'GET', path: '/readyz', deadline })
   } catch (error) {
     if (!(error instanceof NotAnswered)) throw error
