@@ -46,11 +46,7 @@ export function endOfValue(units: Units, at: number): number {
   for (; i < length; i++) {
     const unit = units[i] as number
     if (unit === quote) {
-      for (i++; i < length; i++) {
-        const inside = units[i] as number
-        if (inside === quote) break
-        if (inside === backslash) i++
-      }
+      i = endOfString(units, i + 1)
     } else if (unit === comma) {
       if (depth === 0) break
     } else if (unit > 90) {
@@ -63,6 +59,27 @@ export function endOfValue(units: Units, at: number): number {
   }
   if (i > length) i = length
   return deepest > mostLevels ? ~i : i
+}
+
+/** @returns the position of the closing quote of the string whose first character is at `at`; at least the length without one */
+function endOfString(units: Units, at: number): number {
+  // Most strings are short. In a long text, the search of the runtime is four to eighty times as fast.
+  const near = findQuote(units, at, Math.min(at + 64, units.length))
+  if (units[near] === quote) return near
+  const found = units.indexOf(quote, near)
+  if (found === -1) return units.length
+  return units[found - 1] === backslash ? findQuote(units, near, units.length) : found
+}
+
+/** @returns the position of the first quote that is not escaped; at least `end` if there is none before it */
+function findQuote(units: Units, at: number, end: number): number {
+  let i = at
+  for (; i < end; i++) {
+    const unit = units[i]
+    if (unit === quote) break
+    if (unit === backslash) i++
+  }
+  return i
 }
 
 export function isSpace(unit: number | undefined): boolean {

@@ -18,6 +18,18 @@ test('elements are returned unchanged, without surrounding white space', () => {
   assert.deepEqual(texts('["\\"", "\\\\", "a\\\\\\","]'), ['"\\""', '"\\\\"', '"a\\\\\\","'])
 })
 
+test('strings of every length end at the first quote that is not escaped', () => {
+  for (let length = 0; length < 200; length++) {
+    const start = 'a'.repeat(length)
+    for (const letter of ['', 'é', '😀'])
+      for (const end of ['', '\\\\', '\\"', '\\\\\\"', '\\"]', `\\"${start}`, `\\"${start}\\\\`]) {
+        const text = `"${letter}${start}${end}"`
+        assert.deepEqual(texts(`[${text},{"b":${text}}]`), [text, `{"b":${text}}`])
+        assert.match(cutElements(sourceOf(`[${text.slice(0, -1)}`)).error ?? 'no error', /is truncated/)
+      }
+  }
+})
+
 test('an element that is not valid JSON is returned like any other', () => {
   assert.deepEqual(texts('[1 2,{"a":},"x" y,,"\n"]'), ['1 2', '{"a":}', '"x" y', '', '"\n"'])
 })

@@ -8,6 +8,9 @@ export interface PushNotification extends PendingNotification {
   readonly expiresAt: number
 }
 
+/** A stand-in may run for days, so a device shows only its newest notifications. */
+const mostShown = 10_000
+
 export interface DeviceStoreOptions {
   /** Stores a notification for an offline device. The real services have different limits. */
   readonly keep: (kept: readonly PushNotification[], notification: PushNotification) => readonly PushNotification[]
@@ -26,7 +29,8 @@ interface DeviceState<Kind> {
   online: boolean
   goneSince?: number
   kept: readonly PushNotification[]
-  readonly shown: ShownNotification[]
+  /** By tag; a notification without a tag has a key of its own. */
+  readonly shown: Map<string | symbol, ShownNotification>
 }
 
 export function createDeviceStore<Kind>({ keep, clock }: DeviceStoreOptions): DeviceStore<Kind> {
@@ -34,18 +38,17 @@ export function createDeviceStore<Kind>({ keep, clock }: DeviceStoreOptions): De
   const listeners = new Set<(token: string, shown: ShownNotification) => void>()
 
   function show(token: string, device: DeviceState<Kind>, { expiresAt: _, ...notification }: PushNotification): void {
-    const { tag } = notification
-    const index = tag === undefined ? -1 : device.shown.findIndex((other) => other.tag === tag)
-    const replaced = index === -1 ? 0 : (device.shown[index] as ShownNotification).replaced + 1
-    const shown: ShownNotification = { at: clock(), ...notification, replaced }
-    if (index === -1) device.shown.push(shown)
-    else device.shown[index] = shown
+    const key = notification.tag ?? Symbol()
+    const { replaced = -1 } = device.shown.get(key) ?? {}
+    const shown: ShownNotification = { at: clock(), ...notification, replaced: replaced + 1 }
+    device.shown.set(key, shown)
+    if (device.shown.size > mostShown) device.shown.delete(device.shown.keys().next().value as string | symbol)
     for (const listener of listeners) listener(token, shown)
   }
 
   return {
     add(token, kind, online = true) {
-      devices.set(token, { kind, online, kept: [], shown: [] })
+      devices.set(token, { kind, online, kept: [], shown: new Map() })
     },
     find: (token) => devices.get(token),
     deliver(token, notification) {
@@ -54,7 +57,7 @@ export function createDeviceStore<Kind>({ keep, clock }: DeviceStoreOptions): De
       if (device.online) show(token, device, notification)
       else if (notification.expiresAt > clock()) device.kept = keep(device.kept, notification)
     },
-    shown: (token) => devices.get(token)?.shown ?? [],
+    shown: (token) => [...(devices.get(token)?.shown.values() ?? [])],
     kept: (token) => devices.get(token)?.kept.filter(({ expiresAt }) => expiresAt > clock()) ?? [],
     onShown(listener) {
       listeners.add(listener)
