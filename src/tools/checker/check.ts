@@ -89,22 +89,25 @@ export interface CheckGroup<Tool = never> {
 }
 
 /**
- * The checks of one scenario.
+ * The only check of a scenario.
  *
  * @example
- * checksOf({ scope: 'single', messages: 1, run: async (sender) => sender.single('a message', sender.make.message()) }, [
- *   { ...must('single.status', '§7.1'), …, judge: (exchange) => void delivered(exchange) },
- * ])
+ * checkOf({ scope: 'single', messages: 1, run: async (sender) => sender.single('a message', sender.make.message()) }, {
+ *   ...must('single.status', '§7.1'),
+ *   …,
+ *   judge: (exchange) => void delivered(exchange),
+ * })
  */
+export function checkOf<Seen, Tool = Sender>(scenario: Scenario<Seen, Tool>, spec: CheckSpec<Seen>): Check<Tool> {
+  return { ...spec, judge: (seen, context) => spec.judge(seen as Seen, context), scenario }
+}
+
+/** The checks of a scenario that several share. */
 export function checksOf<Seen, Tool = Sender>(
   scenario: Scenario<Seen, Tool>,
   specs: readonly CheckSpec<Seen>[],
 ): readonly Check<Tool>[] {
-  return specs.map((spec) => ({
-    ...spec,
-    judge: (seen, context) => spec.judge(seen as Seen, context),
-    scenario,
-  }))
+  return specs.map((spec) => checkOf(scenario, spec))
 }
 
 export function ruleSetOf({ level, vendor }: CheckText): RuleSet {

@@ -88,25 +88,6 @@ export interface Facts {
   readonly pace: Pace
 }
 
-/** Something that a person must prepare for a check. */
-export type Need =
-  | 'blocked user'
-  | 'user without device'
-  | 'known users'
-  | 'batch maximum'
-  | 'all fields named'
-  | 'failing field'
-  | 'restart'
-  | 'timeout of the platform'
-  | 'time span'
-  | 'export of Failed Actions'
-  | 'channel of device links'
-  | 'queue of device links'
-  | 'key for device links'
-  | 'list of devices'
-  | 'secret of statuses'
-  | 'reconciliation of the platform'
-
 interface Preparation {
   readonly isPrepared: (facts: Facts) => boolean
   /** Why a check is skipped. */
@@ -114,7 +95,7 @@ interface Preparation {
   readonly prepare: string
 }
 
-export const preparations: Readonly<Record<Need, Preparation>> = {
+export const preparations = {
   'blocked user': {
     isPrepared: ({ users }) => users.blocked !== undefined,
     missing: 'no blocked user is named',
@@ -198,4 +179,7 @@ export const preparations: Readonly<Record<Need, Preparation>> = {
     missing: 'the checker cannot make the platform request a list',
     prepare: 'in a test environment, give --reconcile-command COMMAND, which ends with 0 if the platform used the list',
   },
-}
+} satisfies Readonly<Record<string, Preparation>>
+
+/** Something that a person must prepare for a check. */
+export type Need = keyof typeof preparations

@@ -295,7 +295,7 @@ function lossOf({ code = '', message }: NodeJS.ErrnoException): Omit<Lost, 'blam
   return { how: 'unreachable', detail: message === '' ? code : message }
 }
 
-function withoutCredentials(url: URL): string {
+export function withoutCredentials(url: URL | string): string {
   const shown = new URL(url)
   shown.username = ''
   shown.password = ''

@@ -61,7 +61,11 @@ export function errorOf(answer: Answer): string | undefined {
   return typeof error === 'string' && error.trim() !== '' ? error : undefined
 }
 
-const isSuccess = ({ status }: Answer): boolean => status >= 200 && status <= 299
+export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status <= 299
+
+/** Whether an answer refuses a request with this status and an error record (§2.3). */
+export const refusesWith = (status: number, answer: Answer): boolean =>
+  answer.status === status && errorOf(answer) !== undefined
 
 /**
  * The answer to a message that a user can receive.

@@ -3,6 +3,7 @@
 import { type CheckGroup, type Level, type RuleSet, ruleSetOf } from './check.ts'
 import type { Exchange, KeyUse } from './exchange.ts'
 import type { Facts } from './facts.ts'
+import { withoutCredentials } from './http-client.ts'
 import type { Counts, Report, ReportedExchange, ReportedResult } from './report-schema.ts'
 import { curlOf } from './reports/curl.ts'
 import type { Outcome, Result, Status } from './run-steps.ts'
@@ -36,7 +37,7 @@ export function createReport(input: ReportInput): Report {
   return {
     format: 'bellwire-check-report/1',
     subject,
-    url: withoutPassword(url),
+    url: withoutCredentials(url).replace(/\/+$/, ''),
     interface_version: interfaceVersion,
     bellwire_version: version,
     rules,
@@ -195,10 +196,3 @@ const notOfferedWords = {
     advice: 'To check the other mode of a channel, change the mode at the platform, and run again.',
   },
 } as const
-
-function withoutPassword(url: string): string {
-  const shown = new URL(url)
-  shown.username = ''
-  shown.password = ''
-  return shown.href.replace(/\/+$/, '')
-}

@@ -21,6 +21,8 @@ export interface Sender {
   single(label: string, message: Message, special?: Special): Promise<Exchange>
   /** Sends messages to the batch endpoint of the target's channel. */
   batch(label: string, messages: readonly Message[], special?: Special): Promise<Exchange>
+  /** Sends a new message to the endpoint of the target: alone, or as a batch of one. */
+  one(label: string, special?: Special): Promise<Exchange>
   /** Sends a body with at most `messages` messages to the endpoint of the target. */
   send(label: string, body: string, special?: Special & { readonly messages?: number }): Promise<Exchange>
   /** Requests the list of a field (§2.5). */
@@ -105,6 +107,10 @@ export function createSender({ facts, target, make, client, mostMessages, blame 
     make,
     single,
     batch,
+    one(label, special) {
+      const message = make.message()
+      return target.mode === 'single' ? single(label, message, special) : batch(label, [message], special)
+    },
     send: (label, body, special) => request({ label, path: pathOf(target.feature), body, ...special }),
     list: (label, field, special) =>
       request({ label, path: pathOf('reconciliation'), body: JSON.stringify({ field }), ...special }),

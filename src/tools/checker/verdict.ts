@@ -49,6 +49,12 @@ export function answerOf({ label, answer, lost, abandoned }: Exchange): Answer {
   return answer
 }
 
+/** @throws Failed if the answer does not fit, and as answerOf() */
+export function expectAnswer(exchange: Exchange, fits: (answer: Answer) => boolean): void {
+  const answer = answerOf(exchange)
+  expect(fits(answer), `${exchange.label}: ${shownAnswer(answer)}`)
+}
+
 /** The operator gave no answer to this request, although it answered another one right afterwards. */
 export const isUnanswered = ({ answer, lost }: Exchange): boolean => !answer && lost?.blame === 'operator'
 

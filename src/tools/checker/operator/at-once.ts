@@ -1,6 +1,6 @@
 // §7.1, §7.2: a message that comes again while it is being delivered.
 
-import { type Check, checksOf, type Scenario, should } from '../check.ts'
+import { type Check, checkOf, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -14,16 +14,10 @@ import {
   singleOutcome,
 } from '../read-answer.ts'
 import { attemptsIn } from '../sender.ts'
-import { answerOf, expect, shownAnswer } from '../verdict.ts'
+import { answerOf, expect, expectAnswer, shownAnswer } from '../verdict.ts'
 import { expectSameIdentifier } from './duplicates.ts'
 
-interface SinglesAtOnce {
-  readonly ordinary: Exchange
-  readonly both: readonly Exchange[]
-  readonly afterwards: Exchange
-}
-
-const singlesAtOnce: Scenario<SinglesAtOnce> = {
+const singlesAtOnce = {
   scope: 'single',
   messages: (facts) => 3 + attemptsIn(facts),
   run: async (sender) => {
@@ -37,15 +31,9 @@ const singlesAtOnce: Scenario<SinglesAtOnce> = {
       afterwards: await sender.singleUntilFinal('the same message afterwards', message),
     }
   },
-}
+} satisfies Scenario<unknown>
 
-interface BatchesAtOnce {
-  readonly messages: readonly Message[]
-  readonly both: readonly Exchange[]
-  readonly afterwards: Exchange
-}
-
-const batchesAtOnce: Scenario<BatchesAtOnce> = {
+const batchesAtOnce = {
   scope: 'batch',
   messages: (facts) => 4 + 2 * attemptsIn(facts),
   run: async (sender) => {
@@ -59,7 +47,7 @@ const batchesAtOnce: Scenario<BatchesAtOnce> = {
       afterwards: await sender.batchUntilFinal('the same batch afterwards', messages),
     }
   },
-}
+} satisfies Scenario<unknown>
 
 interface InFlight {
   readonly message: Message
@@ -104,63 +92,54 @@ function expectOneIdentifier(identifiers: readonly string[]): void {
 const twice = 'The user gets the message twice: the platform repeats a message whose answer is late.'
 
 export const atOnceChecks: readonly Check[] = [
-  ...checksOf(singlesAtOnce, [
-    {
-      ...should('time.at-once', '§7.1', 29),
-      title: 'A message that is sent twice at the same time gets one identifier, and neither answer is a refusal.',
-      consequence: `${twice} An answer such as 409 puts a delivered message into Failed Actions.`,
-      remedy:
-        'Claim the message before you deliver it (insert with a unique key). Let the second request wait for the first, or answer 503.',
-      judge: ({ ordinary, both, afterwards }, { target: { channel } }) => {
-        identifierOfSingle(ordinary, channel)
+  checkOf(singlesAtOnce, {
+    ...should('time.at-once', '§7.1', 29),
+    title: 'A message that is sent twice at the same time gets one identifier, and neither answer is a refusal.',
+    consequence: `${twice} An answer such as 409 puts a delivered message into Failed Actions.`,
+    remedy:
+      'Claim the message before you deliver it (insert with a unique key). Let the second request wait for the first, or answer 503.',
+    judge: ({ ordinary, both, afterwards }, { target: { channel } }) => {
+      identifierOfSingle(ordinary, channel)
+      for (const exchange of both) expectAnswer(exchange, (answer) => singleOutcome(answer) !== 'failed')
+      const last = answerOf(afterwards)
+      expect(singleOutcome(last) === 'successful', `Afterwards: ${shownAnswer(last)}`)
+      expectOneIdentifier(identifiersOf([...both, afterwards], channel))
+    },
+  }),
+  checkOf(batchesAtOnce, {
+    ...should('time.batch-at-once', '§7.2', 29),
+    title: 'A batch that is sent twice at the same time gives each message one identifier, and fails none.',
+    consequence: `${twice} A message that is failed as a duplicate is listed in Failed Actions, although it was delivered.`,
+    remedy:
+      'Claim each message before you deliver it. Report a message that another request is delivering as fatal, or wait for its result.',
+    judge: ({ messages, both, afterwards }, { target: { channel } }) => {
+      for (const message of messages) {
+        const isDelivered = both.some((exchange) => categoryOf(exchange, message, channel).category === 'successful')
+        const last = categoryOf(afterwards, message, channel)
+        expect(!isDelivered || last.category !== 'failed', `${afterwards.label}: ${last.shown}`)
+        const identifier = identifierOfItem(afterwards, message, channel)
         for (const exchange of both) {
-          const answer = answerOf(exchange)
-          expect(singleOutcome(answer) !== 'failed', `${exchange.label}: ${shownAnswer(answer)}`)
+          const item = categoryOf(exchange, message, channel)
+          expect(item.category !== 'failed', `${exchange.label}: ${item.shown}`)
+          if (item.category === 'successful') expectSameIdentifier(identifier, item.identifier ?? 'none')
         }
-        const last = answerOf(afterwards)
-        expect(singleOutcome(last) === 'successful', `Afterwards: ${shownAnswer(last)}`)
-        expectOneIdentifier(identifiersOf([...both, afterwards], channel))
-      },
+      }
     },
-  ]),
-  ...checksOf(batchesAtOnce, [
-    {
-      ...should('time.batch-at-once', '§7.2', 29),
-      title: 'A batch that is sent twice at the same time gives each message one identifier, and fails none.',
-      consequence: `${twice} A message that is failed as a duplicate is listed in Failed Actions, although it was delivered.`,
-      remedy:
-        'Claim each message before you deliver it. Report a message that another request is delivering as fatal, or wait for its result.',
-      judge: ({ messages, both, afterwards }, { target: { channel } }) => {
-        for (const message of messages) {
-          const isDelivered = both.some((exchange) => categoryOf(exchange, message, channel).category === 'successful')
-          const last = categoryOf(afterwards, message, channel)
-          expect(!isDelivered || last.category !== 'failed', `${afterwards.label}: ${last.shown}`)
-          const identifier = identifierOfItem(afterwards, message, channel)
-          for (const exchange of both) {
-            const item = categoryOf(exchange, message, channel)
-            expect(item.category !== 'failed', `${exchange.label}: ${item.shown}`)
-            if (item.category === 'successful') expectSameIdentifier(identifier, item.identifier ?? 'none')
-          }
-        }
-      },
+  }),
+  checkOf(inFlight, {
+    ...should('time.in-flight', '§7.2', 29),
+    title: 'A message that is sent alone while its batch is in flight gets one identifier, and is not refused.',
+    consequence: twice,
+    remedy: 'Share the claims of messages between both endpoints of a channel.',
+    judge: ({ message, other, first, second, afterwards }, { target: { channel } }) => {
+      deliveredItem(first, other, channel)
+      const item = categoryOf(first, message, channel)
+      expect(item.category !== 'failed', `In the batch: ${item.shown}`)
+      const answer = answerOf(second)
+      expect(singleOutcome(answer) !== 'failed', `Alone: ${shownAnswer(answer)}`)
+      const inBatch = item.category === 'successful' && item.identifier !== undefined ? [item.identifier] : []
+      identifierOfNext(afterwards, channel)
+      expectOneIdentifier([...inBatch, ...identifiersOf([second, afterwards], channel)])
     },
-  ]),
-  ...checksOf(inFlight, [
-    {
-      ...should('time.in-flight', '§7.2', 29),
-      title: 'A message that is sent alone while its batch is in flight gets one identifier, and is not refused.',
-      consequence: twice,
-      remedy: 'Share the claims of messages between both endpoints of a channel.',
-      judge: ({ message, other, first, second, afterwards }, { target: { channel } }) => {
-        deliveredItem(first, other, channel)
-        const item = categoryOf(first, message, channel)
-        expect(item.category !== 'failed', `In the batch: ${item.shown}`)
-        const answer = answerOf(second)
-        expect(singleOutcome(answer) !== 'failed', `Alone: ${shownAnswer(answer)}`)
-        const inBatch = item.category === 'successful' && item.identifier !== undefined ? [item.identifier] : []
-        identifierOfNext(afterwards, channel)
-        expectOneIdentifier([...inBatch, ...identifiersOf([second, afterwards], channel)])
-      },
-    },
-  ]),
+  }),
 ]

@@ -1,10 +1,10 @@
 // §5.1: every request carries the API key, and the operator authenticates it.
 
-import { type Check, checksOf, decision, must, should } from '../check.ts'
+import { type Check, checkOf, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange, KeyUse } from '../exchange.ts'
-import { delivered, errorOf, expectNotDelivered, objectOf } from '../read-answer.ts'
+import { delivered, expectNotDelivered, isSuccess, objectOf, refusesWith } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, briefAnswer, expect, Failed, NotJudged, shownAnswer } from '../verdict.ts'
+import { answerOf, briefAnswer, expect, expectAnswer, Failed, NotJudged, shownAnswer } from '../verdict.ts'
 import { anyField } from './streams.ts'
 
 const wrongKeys: Readonly<Partial<Record<KeyUse, string>>> = {
@@ -17,10 +17,8 @@ const wrongKeys: Readonly<Partial<Record<KeyUse, string>>> = {
 
 /** A request of the target's endpoint that is answered with a success if it carries the right key. */
 async function sendValid(sender: Sender, label: string, key: KeyUse): Promise<Exchange> {
-  const { feature, mode } = sender.target
-  if (feature === 'reconciliation') return sender.list(label, anyField(sender.facts), { key })
-  const message = sender.make.message()
-  return mode === 'single' ? sender.single(label, message, { key }) : sender.batch(label, [message], { key })
+  if (sender.target.feature === 'reconciliation') return sender.list(label, anyField(sender.facts), { key })
+  return sender.one(label, { key })
 }
 
 interface Refused {
@@ -68,10 +66,9 @@ const refusedChecks = checksOf(unauthenticated, [
     judge: ({ ordinary, withoutKey, wrong }) => {
       delivered(ordinary)
       for (const exchange of [withoutKey, ...wrong]) {
-        const answer = answerOf(exchange)
-        if (answer.status >= 200 && answer.status <= 299)
+        if (isSuccess(answerOf(exchange)))
           throw new NotJudged(`${exchange.label}: accepted, which another check judges`)
-        expect(answer.status === 401 && errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+        expectAnswer(exchange, (answer) => refusesWith(401, answer))
       }
     },
   },
@@ -82,33 +79,22 @@ const headerNames = {
   messages: 3,
   run: async (sender: Sender): Promise<readonly Exchange[]> => {
     const exchanges: Exchange[] = []
-    for (const keyHeader of ['X-Api-Key', 'x-api-key', 'X-API-KEY']) {
-      const [label, message] = [`the key in the header ${keyHeader}`, sender.make.message()]
-      exchanges.push(
-        sender.target.mode === 'single'
-          ? await sender.single(label, message, { keyHeader })
-          : await sender.batch(label, [message], { keyHeader }),
-      )
-    }
+    for (const keyHeader of ['X-Api-Key', 'x-api-key', 'X-API-KEY'])
+      exchanges.push(await sender.one(`the key in the header ${keyHeader}`, { keyHeader }))
     return exchanges
   },
 } as const
 
-const headerChecks = checksOf(headerNames, [
-  {
-    ...must('auth.header-name', '§5.1'),
-    title: 'The name of the header of the key is not case-sensitive.',
-    consequence: 'The header is written X-Api-Key for push and x-api-key for on-site: one of the two channels fails.',
-    remedy: 'Read the header with the functions of your HTTP library, which ignore upper and lower case.',
-    judge: ([first, ...others]) => {
-      if (first) delivered(first)
-      for (const exchange of others) {
-        const answer = answerOf(exchange)
-        expect(answer.status >= 200 && answer.status <= 299, `${exchange.label}: ${shownAnswer(answer)}`)
-      }
-    },
+const headerCheck = checkOf(headerNames, {
+  ...must('auth.header-name', '§5.1'),
+  title: 'The name of the header of the key is not case-sensitive.',
+  consequence: 'The header is written X-Api-Key for push and x-api-key for on-site: one of the two channels fails.',
+  remedy: 'Read the header with the functions of your HTTP library, which ignore upper and lower case.',
+  judge: ([first, ...others]) => {
+    if (first) delivered(first)
+    for (const exchange of others) expectAnswer(exchange, isSuccess)
   },
-])
+})
 
 const wrongKeyAndBody = {
   scope: 'send',
@@ -116,18 +102,16 @@ const wrongKeyAndBody = {
   run: (sender: Sender) => sender.send('a wrong key and a body that is not JSON', '{"activity"', { key: 'other' }),
 } as const
 
-const orderChecks = checksOf(wrongKeyAndBody, [
-  {
-    ...decision('auth.first', '§5.1', 14),
-    title: 'The key is checked before the body.',
-    consequence: 'Strangers make the operator read and parse their bodies, and learn from errors how it works.',
-    remedy: 'Authenticate in the first step of the request, and read the body afterwards.',
-    judge: (exchange) => {
-      const answer = answerOf(exchange)
-      expect(answer.status === 401 || answer.status === 403, shownAnswer(answer))
-    },
+const orderCheck = checkOf(wrongKeyAndBody, {
+  ...decision('auth.first', '§5.1', 14),
+  title: 'The key is checked before the body.',
+  consequence: 'Strangers make the operator read and parse their bodies, and learn from errors how it works.',
+  remedy: 'Authenticate in the first step of the request, and read the body afterwards.',
+  judge: (exchange) => {
+    const answer = answerOf(exchange)
+    expect(answer.status === 401 || answer.status === 403, shownAnswer(answer))
   },
-])
+})
 
 const afterWrongKeys = {
   scope: 'single',
@@ -140,45 +124,41 @@ const afterWrongKeys = {
   },
 } as const
 
-const lockoutChecks = checksOf(afterWrongKeys, [
-  {
-    ...should('auth.no-lockout', '§5.1, §7.1', 14),
-    title: 'The right key is accepted right after four requests with a wrong key.',
-    consequence:
-      'The platform replaces a key and sends with the old one for a moment. A lock of its address refuses its messages, which are dropped.',
-    remedy: 'Slow down wrong keys, but never refuse the right one.',
-    judge: ({ before, after }) => {
-      delivered(before)
-      const answer = answerOf(after)
-      expect(answer.status >= 200 && answer.status <= 299, shownAnswer(answer))
-    },
+const lockoutCheck = checkOf(afterWrongKeys, {
+  ...should('auth.no-lockout', '§5.1, §7.1', 14),
+  title: 'The right key is accepted right after four requests with a wrong key.',
+  consequence:
+    'The platform replaces a key and sends with the old one for a moment. A lock of its address refuses its messages, which are dropped.',
+  remedy: 'Slow down wrong keys, but never refuse the right one.',
+  judge: ({ before, after }) => {
+    delivered(before)
+    const answer = answerOf(after)
+    expect(isSuccess(answer), shownAnswer(answer))
   },
-])
+})
 
 const listWithoutKey = { scope: 'reconciliation', messages: 0, run: sendUnauthenticated } as const
 
-const listChecks = checksOf(listWithoutKey, [
-  {
-    ...should('auth.reconciliation', '§5.3', 15),
-    title: 'The lists of users are given only to a caller with the key.',
-    consequence: 'Anybody on the network reads which of your users are blocked or excluded themselves.',
-    remedy: 'Check the header X-Api-Key at /reconciliation as at the other endpoints.',
-    judge: ({ ordinary, withoutKey, wrong }) => {
-      const answer = answerOf(ordinary)
-      if (objectOf(answer)?.users === undefined)
-        throw new NotJudged(`no list with the right key (${briefAnswer(answer)})`)
-      for (const exchange of [withoutKey, ...wrong]) {
-        const users = objectOf(answerOf(exchange))?.users
-        if (users !== undefined) throw new Failed(`${exchange.label}: a list of users`)
-      }
-    },
+const listCheck = checkOf(listWithoutKey, {
+  ...should('auth.reconciliation', '§5.3', 15),
+  title: 'The lists of users are given only to a caller with the key.',
+  consequence: 'Anybody on the network reads which of your users are blocked or excluded themselves.',
+  remedy: 'Check the header X-Api-Key at /reconciliation as at the other endpoints.',
+  judge: ({ ordinary, withoutKey, wrong }) => {
+    const answer = answerOf(ordinary)
+    if (objectOf(answer)?.users === undefined)
+      throw new NotJudged(`no list with the right key (${briefAnswer(answer)})`)
+    for (const exchange of [withoutKey, ...wrong]) {
+      const users = objectOf(answerOf(exchange))?.users
+      if (users !== undefined) throw new Failed(`${exchange.label}: a list of users`)
+    }
   },
-])
+})
 
 export const authenticationChecks: readonly Check[] = [
   ...refusedChecks,
-  ...headerChecks,
-  ...orderChecks,
-  ...listChecks,
-  ...lockoutChecks,
+  headerCheck,
+  orderCheck,
+  listCheck,
+  lockoutCheck,
 ]

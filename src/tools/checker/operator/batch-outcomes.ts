@@ -1,6 +1,6 @@
 // §2.4, §7.2: the outcomes of batches with messages that cannot be delivered, and of bodies that are no batch.
 
-import { type Check, checksOf, decision, must, type Scenario, should } from '../check.ts'
+import { type Check, checkOf, checksOf, decision, must, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -14,7 +14,7 @@ import {
   processed,
 } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, expect, Failed, NotJudged, shownAnswer } from '../verdict.ts'
+import { answerOf, expect, expectAnswer, Failed, NotJudged, shownAnswer } from '../verdict.ts'
 import { unstorable, unstorableKinds } from './texts.ts'
 
 /** A message that cannot be delivered between two that can. */
@@ -82,10 +82,7 @@ const badItemChecks = checksOf(withBadItem, [
     judge: ({ ordinary, batches }) => {
       const usual = processed(ordinary)
       if (usual.status !== 200) throw new NotJudged(`the usual status is ${usual.status} (batch.status)`)
-      for (const { answered } of batches) {
-        const answer = answerOf(answered)
-        expect(answer.status === 200, `${answered.label}: ${shownAnswer(answer)}`)
-      }
+      for (const { answered } of batches) expectAnswer(answered, ({ status }) => status === 200)
     },
   },
   {
@@ -148,20 +145,17 @@ const withUnstorable = {
   },
 } as const
 
-const unstorableChecks = checksOf(withUnstorable, [
-  {
-    ...should('bad-item.text', '§7.2', 41),
-    title: 'A message with U+0000 or a lone surrogate does not change the outcome of the others in its batch.',
-    consequence: 'The database refuses the text, and the whole batch fails: it is repeated without end.',
-    remedy: 'Look for these characters before you store a message, and report it as failed.',
-    judge: ({ ordinary, good, answered }, { target: { channel } }) => {
-      processed(ordinary)
-      const answer = answerOf(answered)
-      expect(answer.status < 300, `${answered.label}: ${shownAnswer(answer)}`)
-      expectUndisturbed(answered, good, channel)
-    },
+const unstorableCheck = checkOf(withUnstorable, {
+  ...should('bad-item.text', '§7.2', 41),
+  title: 'A message with U+0000 or a lone surrogate does not change the outcome of the others in its batch.',
+  consequence: 'The database refuses the text, and the whole batch fails: it is repeated without end.',
+  remedy: 'Look for these characters before you store a message, and report it as failed.',
+  judge: ({ ordinary, good, answered }, { target: { channel } }) => {
+    processed(ordinary)
+    expectAnswer(answered, ({ status }) => status < 300)
+    expectUndisturbed(answered, good, channel)
   },
-])
+})
 
 const withBlocked = {
   scope: 'batch',
@@ -171,16 +165,14 @@ const withBlocked = {
     sendMixed(sender, 'a batch with a message to the blocked user', sender.make.message({ user: 'blocked' })),
 } as const
 
-const blockedChecks = checksOf(withBlocked, [
-  {
-    ...should('blocked.batch', '§2.5, §7.2'),
-    title: 'A message to a blocked user in a batch is reported as failed.',
-    consequence:
-      'As successful, a self-excluded player received a promotion. As fatal or absent it is repeated without end.',
-    remedy: 'Ask the source that answers reconciliation for each message of a batch, and report it in failed.',
-    judge: (mixed, { target: { channel } }) => expectFailed(mixed, channel),
-  },
-])
+const blockedCheck = checkOf(withBlocked, {
+  ...should('blocked.batch', '§2.5, §7.2'),
+  title: 'A message to a blocked user in a batch is reported as failed.',
+  consequence:
+    'As successful, a self-excluded player received a promotion. As fatal or absent it is repeated without end.',
+  remedy: 'Ask the source that answers reconciliation for each message of a batch, and report it in failed.',
+  judge: (mixed, { target: { channel } }) => expectFailed(mixed, channel),
+})
 
 const withDeviceless = {
   scope: 'batch',
@@ -195,16 +187,14 @@ const withDeviceless = {
     ),
 } satisfies Scenario<Mixed>
 
-const devicelessChecks = checksOf(withDeviceless, [
-  {
-    ...should('no-device.batch', '§7.2'),
-    title: 'A push to a user without a device in a batch is reported as failed.',
-    consequence:
-      'As fatal or absent it is repeated without end. As successful it counts as delivered, although nobody received it.',
-    remedy: 'Report it in failed with its id.',
-    judge: (mixed, { target: { channel } }) => expectFailed(mixed, channel),
-  },
-])
+const devicelessCheck = checkOf(withDeviceless, {
+  ...should('no-device.batch', '§7.2'),
+  title: 'A push to a user without a device in a batch is reported as failed.',
+  consequence:
+    'As fatal or absent it is repeated without end. As successful it counts as delivered, although nobody received it.',
+  remedy: 'Report it in failed with its id.',
+  judge: (mixed, { target: { channel } }) => expectFailed(mixed, channel),
+})
 
 /** @throws NotJudged if the messages around it were not delivered */
 function expectFailed({ answered, before, bad, after }: Mixed, channel: 'push' | 'site'): void {
@@ -226,22 +216,20 @@ const unreadableId = {
   },
 } as const
 
-const unreadableIdChecks = checksOf(unreadableId, [
-  {
-    ...decision('bad-item.id', '§2.4', 27),
-    title: 'A message with an invalid id is reported as failed, with the id as it was sent.',
-    consequence: 'If it is absent, it is repeated without end; in failed, a person sees it.',
-    remedy: 'Return the value of activity.id in failed even if it is not a valid id.',
-    judge: ({ answered, good, bad }, { target: { channel } }) => {
-      deliveredItem(answered, good, channel)
-      for (const message of bad) {
-        const [item] = itemsOf(itemsIn(answered, channel), message)
-        if (!item) throw new Failed(`The id ${message.idJson} is absent from the answer.`)
-        expect(item.category === 'failed' && item.idJson === message.idJson, `${item.category}: ${item.shown}`)
-      }
-    },
+const unreadableIdCheck = checkOf(unreadableId, {
+  ...decision('bad-item.id', '§2.4', 27),
+  title: 'A message with an invalid id is reported as failed, with the id as it was sent.',
+  consequence: 'If it is absent, it is repeated without end; in failed, a person sees it.',
+  remedy: 'Return the value of activity.id in failed even if it is not a valid id.',
+  judge: ({ answered, good, bad }, { target: { channel } }) => {
+    deliveredItem(answered, good, channel)
+    for (const message of bad) {
+      const [item] = itemsOf(itemsIn(answered, channel), message)
+      if (!item) throw new Failed(`The id ${message.idJson} is absent from the answer.`)
+      expect(item.category === 'failed' && item.idJson === message.idJson, `${item.category}: ${item.shown}`)
+    }
   },
-])
+})
 
 const sameTwice = {
   scope: 'batch',
@@ -252,20 +240,18 @@ const sameTwice = {
   },
 } as const
 
-const sameTwiceChecks = checksOf(sameTwice, [
-  {
-    ...decision('absence.repeated', '§2.4', 28),
-    title: 'A message that is twice in a batch is reported once.',
-    consequence:
-      'With two identifiers in the answer, the user got the message twice, and the status of one of them is lost.',
-    remedy: 'Process identical messages of a batch once.',
-    judge: ({ answered, message }, { target: { channel } }) => {
-      const found = itemsOf(itemsIn(answered, channel), message)
-      if (found.length === 0) throw new NotJudged('the message is absent from the answer')
-      expect(found.length === 1, `Reported ${found.length} times: ${found.map(({ shown }) => shown).join(', ')}`)
-    },
+const sameTwiceCheck = checkOf(sameTwice, {
+  ...decision('absence.repeated', '§2.4', 28),
+  title: 'A message that is twice in a batch is reported once.',
+  consequence:
+    'With two identifiers in the answer, the user got the message twice, and the status of one of them is lost.',
+  remedy: 'Process identical messages of a batch once.',
+  judge: ({ answered, message }, { target: { channel } }) => {
+    const found = itemsOf(itemsIn(answered, channel), message)
+    if (found.length === 0) throw new NotJudged('the message is absent from the answer')
+    expect(found.length === 1, `Reported ${found.length} times: ${found.map(({ shown }) => shown).join(', ')}`)
   },
-])
+})
 
 const empty = {
   scope: 'batch',
@@ -273,23 +259,21 @@ const empty = {
   run: (sender: Sender) => sender.send('an empty batch', '[]'),
 } as const
 
-const emptyChecks = checksOf(empty, [
-  {
-    ...decision('batch.empty', '§4.1', 36),
-    title: 'An empty batch is answered 200 with three empty arrays.',
-    consequence: 'A platform that sends one after its time span repeats it.',
-    remedy: 'Answer {"successful": [], "failed": [], "fatal": []}.',
-    judge: (exchange) => {
-      const answer = answerOf(exchange)
-      const fields = objectOf(answer)
-      const isEmpty = categories.every((category) => {
-        const list: unknown = fields?.[category]
-        return Array.isArray(list) && list.length === 0
-      })
-      expect(answer.status === 200 && isEmpty, shownAnswer(answer))
-    },
+const emptyCheck = checkOf(empty, {
+  ...decision('batch.empty', '§4.1', 36),
+  title: 'An empty batch is answered 200 with three empty arrays.',
+  consequence: 'A platform that sends one after its time span repeats it.',
+  remedy: 'Answer {"successful": [], "failed": [], "fatal": []}.',
+  judge: (exchange) => {
+    const answer = answerOf(exchange)
+    const fields = objectOf(answer)
+    const isEmpty = categories.every((category) => {
+      const list: unknown = fields?.[category]
+      return Array.isArray(list) && list.length === 0
+    })
+    expect(answer.status === 200 && isEmpty, shownAnswer(answer))
   },
-])
+})
 
 const unreadable = {
   scope: 'batch',
@@ -311,10 +295,7 @@ const unreadableChecks = checksOf(unreadable, [
       'A 200 says that the batch was processed, and hides that the platform and the operator understand it differently.',
     remedy: 'Answer 400.',
     judge: (exchanges) => {
-      for (const exchange of exchanges) {
-        const answer = answerOf(exchange)
-        expect(answer.status !== 200, `${exchange.label}: ${shownAnswer(answer)}`)
-      }
+      for (const exchange of exchanges) expectAnswer(exchange, ({ status }) => status !== 200)
     },
   },
   {
@@ -324,9 +305,8 @@ const unreadableChecks = checksOf(unreadable, [
     remedy: 'Answer {"error": "…"} with every status other than 200.',
     judge: (exchanges) => {
       for (const exchange of exchanges) {
-        const answer = answerOf(exchange)
-        if (answer.status === 200) throw new NotJudged('answered 200 (batch.unreadable)')
-        expect(errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+        if (answerOf(exchange).status === 200) throw new NotJudged('answered 200 (batch.unreadable)')
+        expectAnswer(exchange, (answer) => errorOf(answer) !== undefined)
       }
     },
   },
@@ -334,11 +314,11 @@ const unreadableChecks = checksOf(unreadable, [
 
 export const batchOutcomeChecks: readonly Check[] = [
   ...badItemChecks,
-  ...unstorableChecks,
-  ...unreadableIdChecks,
-  ...blockedChecks,
-  ...devicelessChecks,
-  ...sameTwiceChecks,
-  ...emptyChecks,
+  unstorableCheck,
+  unreadableIdCheck,
+  blockedCheck,
+  devicelessCheck,
+  sameTwiceCheck,
+  emptyCheck,
   ...unreadableChecks,
 ]

@@ -1,7 +1,7 @@
 // §7.1, §7.2, row 29: the platform repeats a message whenever it has no answer. The user must get it once.
 
 import { sendPaths } from '../../../contract/endpoints.ts'
-import { type Check, checksOf, decision, must, should } from '../check.ts'
+import { type Check, checkOf, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -112,51 +112,45 @@ const otherTrigger = {
 } as const
 
 export const duplicateChecks: readonly Check[] = [
-  ...checksOf(singleTwice, [
-    {
-      ...should('repeat.single', '§7.1', 29),
-      title: 'A delivered message that is sent again is successful again, with the first identifier.',
-      consequence: twice,
-      remedy: storeIt,
-      judge: ({ first, again }, { target: { channel } }) => {
-        const identifier = identifierOfSingle(first, channel)
-        const answer = answerOf(again)
-        expect(singleOutcome(answer) === 'successful', `The repetition: ${shownAnswer(answer)}`)
-        expectSameIdentifier(identifier, identifierIn(objectOf(answer), channel) ?? 'none')
-      },
+  checkOf(singleTwice, {
+    ...should('repeat.single', '§7.1', 29),
+    title: 'A delivered message that is sent again is successful again, with the first identifier.',
+    consequence: twice,
+    remedy: storeIt,
+    judge: ({ first, again }, { target: { channel } }) => {
+      const identifier = identifierOfSingle(first, channel)
+      const answer = answerOf(again)
+      expect(singleOutcome(answer) === 'successful', `The repetition: ${shownAnswer(answer)}`)
+      expectSameIdentifier(identifier, identifierIn(objectOf(answer), channel) ?? 'none')
     },
-  ]),
-  ...checksOf(batchTwice, [
-    {
-      ...should('repeat.batch', '§7.2', 29),
-      title: 'The delivered messages of a batch that is sent again are successful again, with their first identifiers.',
-      consequence: `${twice} If the repetition is refused, delivered messages are listed in Failed Actions.`,
-      remedy: storeIt,
-      judge: ({ messages, first, again }, { target: { channel } }) => {
-        for (const message of messages) {
-          const identifier = identifierOfItem(first, message, channel)
-          const item = categoryOf(again, message, channel)
-          expect(item.category === 'successful', `The repetition is ${item.category}: ${item.shown}`)
-          expectSameIdentifier(identifier, item.identifier ?? 'none')
-        }
-      },
-    },
-  ]),
-  ...checksOf(bothModes, [
-    {
-      ...should('repeat.modes', '§7.2', 29),
-      title: 'A message that was delivered as a single message is not delivered again in a batch.',
-      consequence: 'A platform sends a message alone to find the cause of a refused batch. The user gets it twice.',
-      remedy: 'Share the stored identifiers between both endpoints of a channel.',
-      judge: ({ message, other, first, again }, { target: { channel } }) => {
-        const identifier = identifierOfSingle(first, channel)
-        deliveredItem(again, other, channel)
+  }),
+  checkOf(batchTwice, {
+    ...should('repeat.batch', '§7.2', 29),
+    title: 'The delivered messages of a batch that is sent again are successful again, with their first identifiers.',
+    consequence: `${twice} If the repetition is refused, delivered messages are listed in Failed Actions.`,
+    remedy: storeIt,
+    judge: ({ messages, first, again }, { target: { channel } }) => {
+      for (const message of messages) {
+        const identifier = identifierOfItem(first, message, channel)
         const item = categoryOf(again, message, channel)
-        expect(item.category !== 'failed', `The repetition is ${item.category}: ${item.shown}`)
-        expectSameIdentifier(identifier, identifierOfItem(again, message, channel))
-      },
+        expect(item.category === 'successful', `The repetition is ${item.category}: ${item.shown}`)
+        expectSameIdentifier(identifier, item.identifier ?? 'none')
+      }
     },
-  ]),
+  }),
+  checkOf(bothModes, {
+    ...should('repeat.modes', '§7.2', 29),
+    title: 'A message that was delivered as a single message is not delivered again in a batch.',
+    consequence: 'A platform sends a message alone to find the cause of a refused batch. The user gets it twice.',
+    remedy: 'Share the stored identifiers between both endpoints of a channel.',
+    judge: ({ message, other, first, again }, { target: { channel } }) => {
+      const identifier = identifierOfSingle(first, channel)
+      deliveredItem(again, other, channel)
+      const item = categoryOf(again, message, channel)
+      expect(item.category !== 'failed', `The repetition is ${item.category}: ${item.shown}`)
+      expectSameIdentifier(identifier, identifierOfItem(again, message, channel))
+    },
+  }),
   ...checksOf(bothChannels, [
     {
       ...must('repeat.channels', '§2.2, §4.1'),
@@ -181,33 +175,27 @@ export const duplicateChecks: readonly Check[] = [
       },
     },
   ]),
-  ...checksOf(blockedTwice, [
-    {
-      ...should('repeat.failed', '§6, §7.1', 29),
-      title: 'A refused message that is sent again is refused again.',
-      consequence: 'A person replays the message from Failed Actions: it counts as delivered, although it was not.',
-      remedy: 'Store only successes as delivered. Try a message that failed before again, with all its checks.',
-      judge: ({ ordinary, first, again }) => {
-        delivered(ordinary)
-        const answer = answerOf(first)
-        if (singleOutcome(answer) !== 'failed')
-          throw new NotJudged('the first message was not refused (blocked.single)')
-        const second = answerOf(again)
-        expect(singleOutcome(second) === 'failed', `The repetition: ${shownAnswer(second)}`)
-      },
+  checkOf(blockedTwice, {
+    ...should('repeat.failed', '§6, §7.1', 29),
+    title: 'A refused message that is sent again is refused again.',
+    consequence: 'A person replays the message from Failed Actions: it counts as delivered, although it was not.',
+    remedy: 'Store only successes as delivered. Try a message that failed before again, with all its checks.',
+    judge: ({ ordinary, first, again }) => {
+      delivered(ordinary)
+      const answer = answerOf(first)
+      if (singleOutcome(answer) !== 'failed') throw new NotJudged('the first message was not refused (blocked.single)')
+      const second = answerOf(again)
+      expect(singleOutcome(second) === 'failed', `The repetition: ${shownAnswer(second)}`)
     },
-  ]),
-  ...checksOf(otherTrigger, [
-    {
-      ...decision('repeat.other-trigger', '§2.1', 29),
-      title: 'The same id with another trigger_hash is another message.',
-      consequence: 'If the platform reuses an id, the second message is acknowledged but never delivered.',
-      remedy:
-        'Make user_id, activity_id, action_id and trigger_hash parts of the key under which you store identifiers.',
-      judge: ({ first, other }, { target: { channel } }) => {
-        const identifier = identifierOfSingle(first, channel)
-        expect(identifier !== identifierOfNext(other, channel), `Both have the identifier ${identifier}.`)
-      },
+  }),
+  checkOf(otherTrigger, {
+    ...decision('repeat.other-trigger', '§2.1', 29),
+    title: 'The same id with another trigger_hash is another message.',
+    consequence: 'If the platform reuses an id, the second message is acknowledged but never delivered.',
+    remedy: 'Make user_id, activity_id, action_id and trigger_hash parts of the key under which you store identifiers.',
+    judge: ({ first, other }, { target: { channel } }) => {
+      const identifier = identifierOfSingle(first, channel)
+      expect(identifier !== identifierOfNext(other, channel), `Both have the identifier ${identifier}.`)
     },
-  ]),
+  }),
 ]

@@ -2,35 +2,25 @@
 
 import { gzipSync } from 'node:zlib'
 import { trackingHeaders } from '../../../contract/endpoints.ts'
-import { type Check, checksOf, decision, must, should } from '../check.ts'
+import { type Check, checkOf, decision, must, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
-import type { WireRequest } from '../http-client.ts'
-import { delivered, errorOf } from '../read-answer.ts'
+import { delivered, isSuccess, refusesWith } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, expect, shownAnswer } from '../verdict.ts'
-import { expectAccepted } from './ids.ts'
+import { answerOf, expect, expectAnswer, shownAnswer } from '../verdict.ts'
+import { compare, expectAccepted } from './special-message.ts'
 
-/** Sends an ordinary message, and one that is sent in a special way. */
-const compare = (label: string, special: (sender: Sender) => Partial<WireRequest>) => ({
-  scope: 'single' as const,
-  messages: 2,
-  run: async (sender: Sender) => ({
-    ordinary: await sender.single('an ordinary message', sender.make.message()),
-    special: await sender.single(label, sender.make.message(), special(sender)),
-  }),
+const withType = (type: string) =>
+  compare(({ single, make }) => single(`Content-Type: ${type}`, make.message(), { headers: { 'content-type': type } }))
+
+const charset = withType('application/json; charset=utf-8')
+const otherType = withType('text/plain')
+
+const chunked = compare(({ single, make }) => single('a body in chunks', make.message(), { chunked: true }))
+
+const tracking = compare(({ single, make }) => {
+  const headers = Object.fromEntries(trackingHeaders.map((name) => [name, `bellwire-check-${make.mark}`]))
+  return single('a message with the tracking headers', make.message(), { headers })
 })
-
-const charset = compare('Content-Type: application/json; charset=utf-8', () => ({
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-}))
-
-const otherType = compare('Content-Type: text/plain', () => ({ headers: { 'content-type': 'text/plain' } }))
-
-const chunked = compare('a body in chunks', () => ({ chunked: true }))
-
-const tracking = compare('a message with the tracking headers', ({ make }) => ({
-  headers: Object.fromEntries(trackingHeaders.map((name) => [name, `bellwire-check-${make.mark}`])),
-}))
 
 const compressed = {
   scope: 'single',
@@ -48,15 +38,13 @@ const otherMethod = {
   run: (sender: Sender) => sender.send('GET in place of POST', '', { method: 'GET' }),
 } as const
 
+const requestUnknownPath = ({ request, target }: Sender, special = {}): Promise<Exchange> =>
+  request({ label: 'a path that does not exist', path: `/channels/${target.channel}/none`, body: '{}', ...special })
+
 const unknownPath = {
   scope: 'single',
   messages: 0,
-  run: (sender: Sender) =>
-    sender.request({
-      label: 'a path that does not exist',
-      path: `/channels/${sender.target.channel}/none`,
-      body: '{}',
-    }),
+  run: (sender: Sender) => requestUnknownPath(sender),
 } as const
 
 interface Reused {
@@ -69,28 +57,17 @@ const keepAlive = {
   scope: 'send',
   messages: 5,
   run: async (sender: Sender): Promise<Reused> => {
-    const { channel, mode } = sender.target
-    const message = (label: string, special = {}): Promise<Exchange> =>
-      mode === 'single'
-        ? sender.single(label, sender.make.message(), special)
-        : sender.batch(label, [sender.make.message()], special)
     const refusals: readonly ((together: symbol) => Promise<Exchange>)[] = [
-      (together) => message('a wrong key', { key: 'other', together }),
+      (together) => sender.one('a wrong key', { key: 'other', together }),
       (together) => sender.send('a body that is not JSON', '{"activity"', { together }),
-      (together) =>
-        sender.request({
-          label: 'a path that does not exist',
-          path: `/channels/${channel}/none`,
-          body: '{}',
-          together,
-        }),
+      (together) => requestUnknownPath(sender, { together }),
     ]
-    const ordinary = await message('an ordinary message')
+    const ordinary = await sender.one('an ordinary message')
     const pairs: { refused: Exchange; next: Exchange }[] = []
     for (const refuse of refusals) {
       const together = Symbol('one connection')
       const refused = await refuse(together)
-      const next = await message(`a message on the connection of: ${refused.label}`, { together })
+      const next = await sender.one(`a message on the connection of: ${refused.label}`, { together })
       pairs.push({ refused, next })
     }
     return { ordinary, pairs }
@@ -98,101 +75,83 @@ const keepAlive = {
 } as const
 
 export const httpChecks: readonly Check[] = [
-  ...checksOf(keepAlive, [
-    {
-      ...should('http.keep-alive', '§4'),
-      title: 'After a refused request, the connection can be used again, or it is closed.',
-      consequence:
-        'The rest of the refused body is taken for the next request: a message that has no fault is refused and dropped, or repeated without end.',
-      remedy:
-        'Read the whole body before you answer, also if you refuse the request. If you do not read it, answer Connection: close, and close the connection.',
-      judge: ({ ordinary, pairs }: Reused) => {
-        delivered(ordinary)
-        for (const { refused, next } of pairs) {
-          // Other checks judge a refused request without an answer.
-          if (!refused.answer) continue
-          const answer = answerOf(next)
-          expect(answer.status >= 200 && answer.status <= 299, `${next.label}: ${shownAnswer(answer)}`)
-        }
-      },
+  checkOf(keepAlive, {
+    ...should('http.keep-alive', '§4'),
+    title: 'After a refused request, the connection can be used again, or it is closed.',
+    consequence:
+      'The rest of the refused body is taken for the next request: a message that has no fault is refused and dropped, or repeated without end.',
+    remedy:
+      'Read the whole body before you answer, also if you refuse the request. If you do not read it, answer Connection: close, and close the connection.',
+    judge: ({ ordinary, pairs }: Reused) => {
+      delivered(ordinary)
+      for (const { refused, next } of pairs) {
+        // Other checks judge a refused request without an answer.
+        if (!refused.answer) continue
+        expectAnswer(next, isSuccess)
+      }
     },
-  ]),
-  ...checksOf(charset, [
-    {
-      ...must('http.charset', '§4'),
-      title: 'The content type may have a charset: application/json; charset=utf-8.',
-      consequence: 'Many HTTP clients add the charset. All their messages are refused and dropped.',
-      remedy: 'Compare only the media type, without its parameters.',
-      judge: expectAccepted,
+  }),
+  checkOf(charset, {
+    ...must('http.charset', '§4'),
+    title: 'The content type may have a charset: application/json; charset=utf-8.',
+    consequence: 'Many HTTP clients add the charset. All their messages are refused and dropped.',
+    remedy: 'Compare only the media type, without its parameters.',
+    judge: expectAccepted,
+  }),
+  checkOf(otherType, {
+    ...decision('http.other-type', '§4', 45),
+    title: 'A JSON body with the content type text/plain is accepted.',
+    consequence: 'A mislabelled message goes into Failed Actions, although it could be delivered.',
+    remedy: 'Read every body as JSON, whatever its content type.',
+    judge: expectAccepted,
+  }),
+  checkOf(chunked, {
+    ...should('http.chunked', '§4'),
+    title: 'A body in chunks, without Content-Length, is accepted.',
+    consequence: 'Clients that stream their bodies are refused, and their messages are dropped.',
+    remedy: 'Accept Transfer-Encoding: chunked, as HTTP/1.1 requires; check the settings of your proxy.',
+    judge: expectAccepted,
+  }),
+  checkOf(tracking, {
+    ...should('http.tracking', '§2.1', 49),
+    vendor: true,
+    title: 'A message with the vendor’s tracking headers is accepted.',
+    consequence: 'The vendor’s platform sends them with every request: all its messages are refused.',
+    remedy:
+      'Accept X-Fasttrack-Id, -Triggerhash, -Activityid, -Actionid, -Actiongroupid and -Actioncommunicationprofileid. Store them to return them with later events.',
+    judge: expectAccepted,
+  }),
+  checkOf(compressed, {
+    ...decision('http.compressed', '§4', 32),
+    title: 'A body that is compressed with gzip is refused with 415, or accepted.',
+    consequence:
+      'With 400 the message goes into Failed Actions with a misleading reason; with 5xx it is repeated without end.',
+    remedy: 'Answer 415 {"error": "…"} to a Content-Encoding that you do not support.',
+    judge: (exchange: Exchange) => {
+      const answer = answerOf(exchange)
+      expect(isSuccess(answer) || refusesWith(415, answer), shownAnswer(answer))
     },
-  ]),
-  ...checksOf(otherType, [
-    {
-      ...decision('http.other-type', '§4', 45),
-      title: 'A JSON body with the content type text/plain is accepted.',
-      consequence: 'A mislabelled message goes into Failed Actions, although it could be delivered.',
-      remedy: 'Read every body as JSON, whatever its content type.',
-      judge: expectAccepted,
+  }),
+  checkOf(otherMethod, {
+    ...decision('http.method', '§4.1', 45),
+    title: 'GET at an endpoint is answered 405, and the header Allow names POST.',
+    consequence: 'A wrong method in a configuration looks like a wrong address.',
+    remedy: 'Answer 405 with Allow: POST.',
+    judge: (exchange) => {
+      const answer = answerOf(exchange)
+      const { allow } = answer.headers
+      expect(answer.status === 405, shownAnswer(answer))
+      expect(/\bPOST\b/.test(allow ?? ''), allow === undefined ? 'No header Allow.' : `Allow: ${allow}`)
     },
-  ]),
-  ...checksOf(chunked, [
-    {
-      ...should('http.chunked', '§4'),
-      title: 'A body in chunks, without Content-Length, is accepted.',
-      consequence: 'Clients that stream their bodies are refused, and their messages are dropped.',
-      remedy: 'Accept Transfer-Encoding: chunked, as HTTP/1.1 requires; check the settings of your proxy.',
-      judge: expectAccepted,
+  }),
+  checkOf(unknownPath, {
+    ...decision('http.path', '§4.1', 45),
+    title: 'An unknown path below the channel is answered 404 with a text as error.',
+    consequence: 'A wrong address looks like a refused message, or like a success.',
+    remedy: 'Answer 404 {"error": "…"}.',
+    judge: (exchange) => {
+      const answer = answerOf(exchange)
+      expect(refusesWith(404, answer), shownAnswer(answer))
     },
-  ]),
-  ...checksOf(tracking, [
-    {
-      ...should('http.tracking', '§2.1', 49),
-      vendor: true,
-      title: 'A message with the vendor’s tracking headers is accepted.',
-      consequence: 'The vendor’s platform sends them with every request: all its messages are refused.',
-      remedy:
-        'Accept X-Fasttrack-Id, -Triggerhash, -Activityid, -Actionid, -Actiongroupid and -Actioncommunicationprofileid. Store them to return them with later events.',
-      judge: expectAccepted,
-    },
-  ]),
-  ...checksOf(compressed, [
-    {
-      ...decision('http.compressed', '§4', 32),
-      title: 'A body that is compressed with gzip is refused with 415, or accepted.',
-      consequence:
-        'With 400 the message goes into Failed Actions with a misleading reason; with 5xx it is repeated without end.',
-      remedy: 'Answer 415 {"error": "…"} to a Content-Encoding that you do not support.',
-      judge: (exchange: Exchange) => {
-        const answer = answerOf(exchange)
-        if (answer.status >= 200 && answer.status <= 299) return
-        expect(answer.status === 415 && errorOf(answer) !== undefined, shownAnswer(answer))
-      },
-    },
-  ]),
-  ...checksOf(otherMethod, [
-    {
-      ...decision('http.method', '§4.1', 45),
-      title: 'GET at an endpoint is answered 405, and the header Allow names POST.',
-      consequence: 'A wrong method in a configuration looks like a wrong address.',
-      remedy: 'Answer 405 with Allow: POST.',
-      judge: (exchange) => {
-        const answer = answerOf(exchange)
-        const { allow } = answer.headers
-        expect(answer.status === 405, shownAnswer(answer))
-        expect(/\bPOST\b/.test(allow ?? ''), allow === undefined ? 'No header Allow.' : `Allow: ${allow}`)
-      },
-    },
-  ]),
-  ...checksOf(unknownPath, [
-    {
-      ...decision('http.path', '§4.1', 45),
-      title: 'An unknown path below the channel is answered 404 with a text as error.',
-      consequence: 'A wrong address looks like a refused message, or like a success.',
-      remedy: 'Answer 404 {"error": "…"}.',
-      judge: (exchange) => {
-        const answer = answerOf(exchange)
-        expect(answer.status === 404 && errorOf(answer) !== undefined, shownAnswer(answer))
-      },
-    },
-  ]),
+  }),
 ]

@@ -1,42 +1,11 @@
 // §2.1: ids, members and JSON in forms that a naive reader gets wrong.
 
-import { type Check, checksOf, decision, must, should } from '../check.ts'
-import type { Exchange } from '../exchange.ts'
-import {
-  delivered,
-  deliveredItem,
-  identifierOfNext,
-  identifierOfSingle,
-  itemsIn,
-  itemsOf,
-  singleOutcome,
-} from '../read-answer.ts'
+import { type Check, checkOf, decision, must, should } from '../check.ts'
+import { deliveredItem, identifierOfNext, identifierOfSingle, itemsIn, itemsOf } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, expect, Failed, shownAnswer } from '../verdict.ts'
+import { expect, Failed } from '../verdict.ts'
+import { compare, expectAccepted } from './special-message.ts'
 import { textMember } from './texts.ts'
-
-interface Compared {
-  /** An ordinary message: it must be delivered, or the other one cannot be judged. */
-  readonly ordinary: Exchange
-  readonly special: Exchange
-}
-
-/** Sends an ordinary message and a special one to the same endpoint. */
-const compare = (special: (sender: Sender) => Promise<Exchange>) => ({
-  scope: 'single' as const,
-  messages: 2,
-  run: async (sender: Sender): Promise<Compared> => ({
-    ordinary: await sender.single('an ordinary message', sender.make.message()),
-    special: await special(sender),
-  }),
-})
-
-/** @throws Failed if the special message was not delivered although the ordinary one was */
-export function expectAccepted({ ordinary, special }: Compared): void {
-  delivered(ordinary)
-  const answer = answerOf(special)
-  expect(singleOutcome(answer) === 'successful', `${special.label}: ${shownAnswer(answer)}`)
-}
 
 const largeIds = {
   scope: 'batch',
@@ -48,23 +17,21 @@ const largeIds = {
   },
 } as const
 
-const largeIdChecks = checksOf(largeIds, [
-  {
-    ...must('ids.digits', '§2.1, §2.4', 1),
-    title: 'An id above 2^53 comes back with all its digits.',
-    consequence:
-      'Ids come from databases with 64-bit integers. With other digits the message counts as absent and is repeated without end, or another message is acknowledged.',
-    remedy:
-      'Read ids as 64-bit integers or as text. In JavaScript use a reviver with context.source, or a parser that keeps big integers.',
-    judge: ({ messages: [ordinary, ...large], answered }, { target: { channel } }) => {
-      if (ordinary) deliveredItem(answered, ordinary, channel)
-      const items = itemsIn(answered, channel)
-      const ids = items.map(({ idJson }) => idJson).join(', ')
-      for (const message of large)
-        expect(itemsOf(items, message).length > 0, `Sent ${message.idJson}; the ids in the answer are ${ids}.`)
-    },
+const largeIdCheck = checkOf(largeIds, {
+  ...must('ids.digits', '§2.1, §2.4', 1),
+  title: 'An id above 2^53 comes back with all its digits.',
+  consequence:
+    'Ids come from databases with 64-bit integers. With other digits the message counts as absent and is repeated without end, or another message is acknowledged.',
+  remedy:
+    'Read ids as 64-bit integers or as text. In JavaScript use a reviver with context.source, or a parser that keeps big integers.',
+  judge: ({ messages: [ordinary, ...large], answered }, { target: { channel } }) => {
+    if (ordinary) deliveredItem(answered, ordinary, channel)
+    const items = itemsIn(answered, channel)
+    const ids = items.map(({ idJson }) => idJson).join(', ')
+    for (const message of large)
+      expect(itemsOf(items, message).length > 0, `Sent ${message.idJson}; the ids in the answer are ${ids}.`)
   },
-])
+})
 
 const neighbours = {
   scope: 'single',
@@ -75,18 +42,16 @@ const neighbours = {
   },
 } as const
 
-const neighbourChecks = checksOf(neighbours, [
-  {
-    ...should('ids.distinct', '§2.1', 1),
-    title: 'Two ids above 2^53 that differ in the last digit are two messages.',
-    consequence: 'The second message is taken for a repetition of the first: it is acknowledged, but never delivered.',
-    remedy: 'Compare ids as 64-bit integers or as text, never as floating-point numbers.',
-    judge: ({ first, second }, { target: { channel } }) => {
-      const identifier = identifierOfSingle(first, channel)
-      expect(identifier !== identifierOfNext(second, channel), `Both messages have the identifier ${identifier}.`)
-    },
+const neighbourCheck = checkOf(neighbours, {
+  ...should('ids.distinct', '§2.1', 1),
+  title: 'Two ids above 2^53 that differ in the last digit are two messages.',
+  consequence: 'The second message is taken for a repetition of the first: it is acknowledged, but never delivered.',
+  remedy: 'Compare ids as 64-bit integers or as text, never as floating-point numbers.',
+  judge: ({ first, second }, { target: { channel } }) => {
+    const identifier = identifierOfSingle(first, channel)
+    expect(identifier !== identifierOfNext(second, channel), `Both messages have the identifier ${identifier}.`)
   },
-])
+})
 
 const textId = {
   scope: 'batch',
@@ -98,24 +63,22 @@ const textId = {
   },
 } as const
 
-const textIdChecks = checksOf(textId, [
-  {
-    ...should('ids.text', '§2.1', 2),
-    vendor: true,
-    title: 'An activity.id that is a JSON text of digits is accepted, and comes back as a text.',
-    consequence:
-      'The vendor’s published schema of the nearest channel has ids that are texts. All their messages would fail.',
-    remedy: 'Accept an integer or a text as activity.id, and return it unchanged.',
-    judge: ({ ordinary, special, answered }, { target: { channel } }) => {
-      deliveredItem(answered, ordinary, channel)
-      const items = itemsIn(answered, channel)
-      const [item] = itemsOf(items, special)
-      if (!item) throw new Failed(`${special.idJson} is absent from the answer.`)
-      expect(item.category === 'successful', `${item.category}: ${item.shown}`)
-      expect(item.idJson === special.idJson, `The id ${special.idJson} came back as ${item.idJson}.`)
-    },
+const textIdCheck = checkOf(textId, {
+  ...should('ids.text', '§2.1', 2),
+  vendor: true,
+  title: 'An activity.id that is a JSON text of digits is accepted, and comes back as a text.',
+  consequence:
+    'The vendor’s published schema of the nearest channel has ids that are texts. All their messages would fail.',
+  remedy: 'Accept an integer or a text as activity.id, and return it unchanged.',
+  judge: ({ ordinary, special, answered }, { target: { channel } }) => {
+    deliveredItem(answered, ordinary, channel)
+    const items = itemsIn(answered, channel)
+    const [item] = itemsOf(items, special)
+    if (!item) throw new Failed(`${special.idJson} is absent from the answer.`)
+    expect(item.category === 'successful', `${item.category}: ${item.shown}`)
+    expect(item.idJson === special.idJson, `The id ${special.idJson} came back as ${item.idJson}.`)
   },
-])
+})
 
 const onlyRequired = compare((sender) => {
   const activity = { activity_id: undefined, action_group_id: undefined, action_id: undefined, trigger_hash: undefined }
@@ -145,44 +108,36 @@ const unicode = compare((sender) => {
 })
 
 const jsonChecks = [
-  ...checksOf(onlyRequired, [
-    {
-      ...decision('members.optional', '§2.1', 33),
-      title: 'A message is delivered without activity_id, action_group_id, action_id and trigger_hash.',
-      consequence:
-        'These members only give the reason for a message. Refusing it puts a deliverable message into Failed Actions for good.',
-      remedy: 'Require only id, brand_id and user_id.',
-      judge: expectAccepted,
-    },
-  ]),
-  ...checksOf(unknownMembers, [
-    {
-      ...should('members.unknown', '§2.1', 3),
-      title: 'A message with unknown members is delivered.',
-      consequence:
-        'The interface does not show the members with the content. The platform may add members at any time, and all messages would fail.',
-      remedy: 'Ignore members that you do not know. Do not validate with additionalProperties: false.',
-      judge: expectAccepted,
-    },
-  ]),
-  ...checksOf(otherLayout, [
-    {
-      ...must('json.layout', '§4'),
-      title: 'The order of members, white space and escapes in the JSON text make no difference.',
-      consequence: 'Messages fail after a change of the platform’s JSON library.',
-      remedy: 'Read bodies with a JSON parser, not with patterns.',
-      judge: expectAccepted,
-    },
-  ]),
-  ...checksOf(unicode, [
-    {
-      ...must('json.unicode', '§4'),
-      title: 'Text in any script and emoji are accepted.',
-      consequence: 'Messages in other languages fail.',
-      remedy: 'Read bodies as UTF-8, and store them in columns of a Unicode encoding (utf8mb4 in MySQL).',
-      judge: expectAccepted,
-    },
-  ]),
+  checkOf(onlyRequired, {
+    ...decision('members.optional', '§2.1', 33),
+    title: 'A message is delivered without activity_id, action_group_id, action_id and trigger_hash.',
+    consequence:
+      'These members only give the reason for a message. Refusing it puts a deliverable message into Failed Actions for good.',
+    remedy: 'Require only id, brand_id and user_id.',
+    judge: expectAccepted,
+  }),
+  checkOf(unknownMembers, {
+    ...should('members.unknown', '§2.1', 3),
+    title: 'A message with unknown members is delivered.',
+    consequence:
+      'The interface does not show the members with the content. The platform may add members at any time, and all messages would fail.',
+    remedy: 'Ignore members that you do not know. Do not validate with additionalProperties: false.',
+    judge: expectAccepted,
+  }),
+  checkOf(otherLayout, {
+    ...must('json.layout', '§4'),
+    title: 'The order of members, white space and escapes in the JSON text make no difference.',
+    consequence: 'Messages fail after a change of the platform’s JSON library.',
+    remedy: 'Read bodies with a JSON parser, not with patterns.',
+    judge: expectAccepted,
+  }),
+  checkOf(unicode, {
+    ...must('json.unicode', '§4'),
+    title: 'Text in any script and emoji are accepted.',
+    consequence: 'Messages in other languages fail.',
+    remedy: 'Read bodies as UTF-8, and store them in columns of a Unicode encoding (utf8mb4 in MySQL).',
+    judge: expectAccepted,
+  }),
 ]
 
-export const idChecks: readonly Check[] = [...largeIdChecks, ...neighbourChecks, ...textIdChecks, ...jsonChecks]
+export const idChecks: readonly Check[] = [largeIdCheck, neighbourCheck, textIdCheck, ...jsonChecks]

@@ -1,6 +1,6 @@
 // §7.1, §7.2: lost answers, slow callers, many messages at once.
 
-import { type Check, checksOf, type Scenario, should } from '../check.ts'
+import { type Check, checkOf, checksOf, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -8,13 +8,14 @@ import {
   delivered,
   identifierOfItem,
   identifierOfSingle,
+  isSuccess,
   processed,
   singleOutcome,
 } from '../read-answer.ts'
 import { attemptsIn } from '../sender.ts'
-import { answerOf, expect, shownAnswer } from '../verdict.ts'
+import { answerOf, expect, expectAnswer } from '../verdict.ts'
 import { expectSameIdentifier } from './duplicates.ts'
-import { expectAccepted } from './ids.ts'
+import { expectAccepted } from './special-message.ts'
 
 interface AfterLoss {
   readonly ordinary: Exchange
@@ -103,54 +104,43 @@ const burst: Scenario<readonly Exchange[]> = {
 /** @throws Failed if a message cannot be repeated after its answer was lost */
 function expectRepeatable({ ordinary, again, oncemore }: AfterLoss, channel: 'push' | 'site'): void {
   identifierOfSingle(ordinary, channel)
-  const answer = answerOf(again)
-  expect(singleOutcome(answer) === 'successful', `${again.label}: ${shownAnswer(answer)}`)
-  const last = answerOf(oncemore)
-  expect(singleOutcome(last) === 'successful', `${oncemore.label}: ${shownAnswer(last)}`)
+  for (const exchange of [again, oncemore]) expectAnswer(exchange, isSuccess)
   expectSameIdentifier(identifierOfSingle(again, channel), identifierOfSingle(oncemore, channel))
 }
 
 export const lostAnswerChecks: readonly Check[] = [
-  ...checksOf(cutRequest, [
-    {
-      ...should('time.cut-request', '§7.1'),
-      title: 'A message whose request was cut in the middle is delivered when it is sent again.',
-      consequence: 'A message is lost, or repeated without end, whenever a connection breaks.',
-      remedy: 'Do nothing with a request before its whole body has arrived.',
-      judge: (seen, { target: { channel } }) => expectRepeatable(seen, channel),
+  checkOf(cutRequest, {
+    ...should('time.cut-request', '§7.1'),
+    title: 'A message whose request was cut in the middle is delivered when it is sent again.',
+    consequence: 'A message is lost, or repeated without end, whenever a connection breaks.',
+    remedy: 'Do nothing with a request before its whole body has arrived.',
+    judge: (seen, { target: { channel } }) => expectRepeatable(seen, channel),
+  }),
+  checkOf(cutAnswer, {
+    ...should('time.cut-answer', '§7.1', 29),
+    title:
+      'A message whose connection was cut before the answer can be sent again, and has one identifier from then on.',
+    consequence: 'A message is repeated without end, or delivered with each repetition, whenever a connection breaks.',
+    remedy: 'Finish a delivery and store its result also if the caller has gone. Release a claim whose work has ended.',
+    judge: (seen, { target: { channel } }) => expectRepeatable(seen, channel),
+  }),
+  checkOf(batchTimeout, {
+    ...should('time.timeout', '§7.2', 29),
+    title:
+      'A batch whose answer the caller did not wait for can be sent again, and its messages have one identifier from then on.',
+    consequence:
+      'After a timeout of the platform, messages are repeated without end, or delivered with each repetition.',
+    remedy:
+      'Finish the batch and store its results also if the caller has gone. Answer repetitions with the stored results.',
+    judge: ({ ordinary, message, again, oncemore }, { target: { channel } }) => {
+      processed(ordinary)
+      for (const exchange of [again, oncemore]) {
+        const item = categoryOf(exchange, message, channel)
+        expect(item.category === 'successful', `${exchange.label}: ${item.shown}`)
+      }
+      expectSameIdentifier(identifierOfItem(again, message, channel), identifierOfItem(oncemore, message, channel))
     },
-  ]),
-  ...checksOf(cutAnswer, [
-    {
-      ...should('time.cut-answer', '§7.1', 29),
-      title:
-        'A message whose connection was cut before the answer can be sent again, and has one identifier from then on.',
-      consequence:
-        'A message is repeated without end, or delivered with each repetition, whenever a connection breaks.',
-      remedy:
-        'Finish a delivery and store its result also if the caller has gone. Release a claim whose work has ended.',
-      judge: (seen, { target: { channel } }) => expectRepeatable(seen, channel),
-    },
-  ]),
-  ...checksOf(batchTimeout, [
-    {
-      ...should('time.timeout', '§7.2', 29),
-      title:
-        'A batch whose answer the caller did not wait for can be sent again, and its messages have one identifier from then on.',
-      consequence:
-        'After a timeout of the platform, messages are repeated without end, or delivered with each repetition.',
-      remedy:
-        'Finish the batch and store its results also if the caller has gone. Answer repetitions with the stored results.',
-      judge: ({ ordinary, message, again, oncemore }, { target: { channel } }) => {
-        processed(ordinary)
-        for (const exchange of [again, oncemore]) {
-          const item = categoryOf(exchange, message, channel)
-          expect(item.category === 'successful', `${exchange.label}: ${item.shown}`)
-        }
-        expectSameIdentifier(identifierOfItem(again, message, channel), identifierOfItem(oncemore, message, channel))
-      },
-    },
-  ]),
+  }),
   ...checksOf(slowWriter, [
     {
       ...should('time.slow-writer', '§7.1'),
@@ -172,19 +162,14 @@ export const lostAnswerChecks: readonly Check[] = [
       },
     },
   ]),
-  ...checksOf(burst, [
-    {
-      ...should('time.burst', '§7.1, §8.1', 13),
-      title: 'Of 20 messages at once, none is refused with a status from 400 to 499.',
-      consequence: 'The platform drops a message after 429 as after any 4xx: whatever exceeds the limit is lost.',
-      remedy: 'Let requests wait, or answer 503 with Retry-After. Agree rate limits with the platform beforehand.',
-      judge: ([ordinary, ...others], { target: { channel } }) => {
-        if (ordinary) identifierOfSingle(ordinary, channel)
-        for (const exchange of others) {
-          const answer = answerOf(exchange)
-          expect(singleOutcome(answer) !== 'failed', `${exchange.label}: ${shownAnswer(answer)}`)
-        }
-      },
+  checkOf(burst, {
+    ...should('time.burst', '§7.1, §8.1', 13),
+    title: 'Of 20 messages at once, none is refused with a status from 400 to 499.',
+    consequence: 'The platform drops a message after 429 as after any 4xx: whatever exceeds the limit is lost.',
+    remedy: 'Let requests wait, or answer 503 with Retry-After. Agree rate limits with the platform beforehand.',
+    judge: ([ordinary, ...others], { target: { channel } }) => {
+      if (ordinary) identifierOfSingle(ordinary, channel)
+      for (const exchange of others) expectAnswer(exchange, (answer) => singleOutcome(answer) !== 'failed')
     },
-  ]),
+  }),
 ]

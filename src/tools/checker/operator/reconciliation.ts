@@ -1,10 +1,19 @@
 // §2.5, §7.3: the lists of users.
 
-import { type Check, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
+import { type Check, checkOf, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
-import { errorOf, objectOf } from '../read-answer.ts'
+import { objectOf, refusesWith } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, briefAnswer, excerpt, expect, NotApplicable, NotJudged, shownAnswer } from '../verdict.ts'
+import {
+  answerOf,
+  briefAnswer,
+  excerpt,
+  expect,
+  expectAnswer,
+  NotApplicable,
+  NotJudged,
+  shownAnswer,
+} from '../verdict.ts'
 import { expectContentType, expectJsonObject } from './shapes.ts'
 
 /** The answer with a list. @throws NotApplicable if the operator need not list the field, NotJudged if it did not */
@@ -180,8 +189,7 @@ const listChecks = checksOf(oneList, [
 ])
 
 function expectNoList(exchange: Exchange): void {
-  const answer = answerOf(exchange)
-  expect(objectOf(answer)?.users === undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+  expectAnswer(exchange, (answer) => objectOf(answer)?.users === undefined)
 }
 
 /** The second one looks like a field, the third one is a member of each object in JavaScript. */
@@ -217,10 +225,9 @@ const unknownFieldChecks = checksOf(unknownField, [
     remedy: 'Answer 501 {"error": "…"}.',
     judge: (exchanges) => {
       for (const exchange of exchanges) {
-        const answer = answerOf(exchange)
-        if (objectOf(answer)?.users !== undefined)
+        if (objectOf(answerOf(exchange))?.users !== undefined)
           throw new NotJudged('answered with a list (reconciliation.unknown-field)')
-        expect(answer.status === 501 && errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
+        expectAnswer(exchange, (answer) => refusesWith(501, answer))
       }
     },
   },
@@ -237,19 +244,14 @@ const unreadable = {
   ],
 } as const
 
-const unreadableChecks = checksOf(unreadable, [
-  {
-    ...decision('reconciliation.unreadable', '§2.5', 16),
-    title: 'A request without a readable field is answered 400 with a text as error.',
-    consequence: 'A list for an unreadable request is the list of a field that nobody asked for.',
-    remedy: 'Answer 400 {"error": "…"}; have no default field.',
-    judge: (exchanges) => {
-      for (const exchange of exchanges) {
-        const answer = answerOf(exchange)
-        expect(answer.status === 400 && errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
-      }
-    },
+const unreadableCheck = checkOf(unreadable, {
+  ...decision('reconciliation.unreadable', '§2.5', 16),
+  title: 'A request without a readable field is answered 400 with a text as error.',
+  consequence: 'A list for an unreadable request is the list of a field that nobody asked for.',
+  remedy: 'Answer 400 {"error": "…"}; have no default field.',
+  judge: (exchanges) => {
+    for (const exchange of exchanges) expectAnswer(exchange, (answer) => refusesWith(400, answer))
   },
-])
+})
 
-export const reconciliationChecks: readonly Check[] = [...listChecks, ...unknownFieldChecks, ...unreadableChecks]
+export const reconciliationChecks: readonly Check[] = [...listChecks, ...unknownFieldChecks, unreadableCheck]

@@ -1,7 +1,7 @@
 // §2.2, §2.4, §4: the shapes of the answers to messages that are delivered.
 
 import { identifierOf } from '../../../contract/endpoints.ts'
-import { type Check, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
+import { type Check, checkOf, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -11,6 +11,7 @@ import {
   identifierIn,
   identifierOfItem,
   identifierOfSingle,
+  isSuccess,
   itemsIn,
   itemsOf,
   objectOf,
@@ -114,7 +115,7 @@ const singleChecks = checksOf(twoSingles, [
 /** @throws Failed if the batch was refused. Another success than 200 is judged by batch.status alone */
 export function expectProcessed(exchange: Exchange): void {
   const answer = answerOf(exchange)
-  expect(answer.status >= 200 && answer.status <= 299, shownAnswer(answer))
+  expect(isSuccess(answer), shownAnswer(answer))
 }
 
 interface Batch {
@@ -277,18 +278,16 @@ const oneMessage = {
   },
 } as const
 
-const oneMessageChecks = checksOf(oneMessage, [
-  {
-    ...must('batch.one', '§4.1'),
-    title: 'A batch with one message is processed like any other.',
-    consequence: 'A batch is sent after a time span even if it is not full. It would be repeated without end.',
-    remedy: 'Accept an array with any number of messages from 1 to the agreed maximum.',
-    judge: ({ ordinary, answered, message }, { target: { channel } }: JudgeContext) => {
-      processed(ordinary)
-      expectProcessed(answered)
-      deliveredItem(answered, message, channel)
-    },
+const oneMessageCheck = checkOf(oneMessage, {
+  ...must('batch.one', '§4.1'),
+  title: 'A batch with one message is processed like any other.',
+  consequence: 'A batch is sent after a time span even if it is not full. It would be repeated without end.',
+  remedy: 'Accept an array with any number of messages from 1 to the agreed maximum.',
+  judge: ({ ordinary, answered, message }, { target: { channel } }: JudgeContext) => {
+    processed(ordinary)
+    expectProcessed(answered)
+    deliveredItem(answered, message, channel)
   },
-])
+})
 
-export const shapeChecks: readonly Check[] = [...singleChecks, ...batchChecks, ...oneMessageChecks]
+export const shapeChecks: readonly Check[] = [...singleChecks, ...batchChecks, oneMessageCheck]

@@ -1,10 +1,11 @@
 // §2.3, §7.1: the outcomes of single messages that cannot be delivered.
 
-import { type Check, checksOf, decision, must, type Scenario, should } from '../check.ts'
+import { type Check, checkOf, checksOf, decision, must, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import { delivered, errorOf, expectNotDelivered, singleOutcome } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, excerpt, expect, isUnanswered, NotJudged, shownAnswer } from '../verdict.ts'
+import { answerOf, excerpt, expect, expectAnswer, isUnanswered, NotJudged, shownAnswer } from '../verdict.ts'
+import { type Compared, compare } from './special-message.ts'
 
 /** Bodies that are no activity request record. */
 function malformedBodies(sender: Sender): Readonly<Record<string, string>> {
@@ -62,10 +63,7 @@ const malformedChecks = checksOf(malformed, [
     remedy: 'Answer 400. Catch the errors of the JSON parser, which many frameworks answer with 500.',
     judge: ({ ordinary, exchanges }) => {
       delivered(ordinary)
-      for (const exchange of exchanges) {
-        const answer = answerOf(exchange)
-        expect(singleOutcome(answer) !== 'fatal', `${exchange.label}: ${shownAnswer(answer)}`)
-      }
+      for (const exchange of exchanges) expectAnswer(exchange, (answer) => singleOutcome(answer) !== 'fatal')
     },
   },
   {
@@ -87,9 +85,9 @@ const malformedChecks = checksOf(malformed, [
       delivered(ordinary)
       for (const exchange of exchanges) {
         if (isUnanswered(exchange)) throw new NotJudged(`${exchange.label}: no answer (malformed.final)`)
-        const answer = answerOf(exchange)
-        if (singleOutcome(answer) !== 'failed') throw new NotJudged(`${exchange.label}: not refused with 4xx`)
-        expect(answer.status === 400, `${exchange.label}: ${shownAnswer(answer)}`)
+        if (singleOutcome(answerOf(exchange)) !== 'failed')
+          throw new NotJudged(`${exchange.label}: not refused with 4xx`)
+        expectAnswer(exchange, ({ status }) => status === 400)
       }
     },
   },
@@ -100,25 +98,12 @@ function expectErrors(exchanges: readonly Exchange[]): void {
   const answered = exchanges.filter((exchange) => !isUnanswered(exchange))
   const refusals = answered.filter((exchange) => singleOutcome(answerOf(exchange)) !== 'successful')
   if (refusals.length === 0) throw new NotJudged('no message was refused')
-  for (const exchange of refusals) {
-    const answer = answerOf(exchange)
-    expect(errorOf(answer) !== undefined, `${exchange.label}: ${shownAnswer(answer)}`)
-  }
+  for (const exchange of refusals) expectAnswer(exchange, (answer) => errorOf(answer) !== undefined)
 }
 
-interface Refused {
-  readonly ordinary: Exchange
-  readonly exchange: Exchange
-}
-
-const blocked: Scenario<Refused> = {
-  scope: 'single',
+const blocked: Scenario<Compared> = {
+  ...compare(({ single, make }) => single('a message to the blocked user', make.message({ user: 'blocked' }))),
   needs: ['blocked user'],
-  messages: 2,
-  run: async (sender) => ({
-    ordinary: await sender.single('an ordinary message', sender.make.message()),
-    exchange: await sender.single('a message to the blocked user', sender.make.message({ user: 'blocked' })),
-  }),
 }
 
 const blockedChecks = checksOf(blocked, [
@@ -129,9 +114,9 @@ const blockedChecks = checksOf(blocked, [
       'A self-excluded player receives a promotion: regulators fine that (the UK Gambling Commission in May 2023: £490,000). With 5xx the platform repeats the message without end.',
     remedy:
       'Ask the source that answers reconciliation right before each delivery, and refuse with 422 and an error record.',
-    judge: ({ ordinary, exchange }) => {
+    judge: ({ ordinary, special }) => {
       delivered(ordinary)
-      const answer = answerOf(exchange)
+      const answer = answerOf(special)
       expect(singleOutcome(answer) === 'failed', shownAnswer(answer))
     },
   },
@@ -141,42 +126,34 @@ const blockedChecks = checksOf(blocked, [
     consequence:
       'After many answers 401, 403, 404 or 405 a platform takes the key or the address to be wrong, and pauses.',
     remedy: 'Answer 422 for a well-formed message that must not be delivered.',
-    judge: ({ ordinary, exchange }) => {
+    judge: ({ ordinary, special }) => {
       delivered(ordinary)
-      const answer = answerOf(exchange)
+      const answer = answerOf(special)
       if (singleOutcome(answer) !== 'failed') throw new NotJudged('not refused with 4xx (blocked.single)')
       expect(answer.status === 422, shownAnswer(answer))
     },
   },
 ])
 
-const withoutDevice: Scenario<Refused> = {
-  scope: 'single',
+const withoutDevice: Scenario<Compared> = {
+  ...compare(({ single, make }) =>
+    single('a push to the user without a device', make.message({ user: 'withoutDevice' })),
+  ),
   except: ({ channel }) => channel !== 'push',
   needs: ['user without device'],
-  messages: 2,
-  run: async (sender) => ({
-    ordinary: await sender.single('an ordinary message', sender.make.message()),
-    exchange: await sender.single(
-      'a push to the user without a device',
-      sender.make.message({ user: 'withoutDevice' }),
-    ),
-  }),
 }
 
-const withoutDeviceChecks = checksOf(withoutDevice, [
-  {
-    ...should('no-device.single', '§7.1'),
-    title: 'A push to a user without a device is refused with a status from 400 to 499.',
-    consequence:
-      'With 5xx the platform repeats the push without end. With 2xx it counts the push as delivered, although nobody received it.',
-    remedy: 'Answer 422 with an error record.',
-    judge: ({ ordinary, exchange }) => {
-      delivered(ordinary)
-      const answer = answerOf(exchange)
-      expect(singleOutcome(answer) === 'failed', excerpt(shownAnswer(answer)))
-    },
+const withoutDeviceCheck = checkOf(withoutDevice, {
+  ...should('no-device.single', '§7.1'),
+  title: 'A push to a user without a device is refused with a status from 400 to 499.',
+  consequence:
+    'With 5xx the platform repeats the push without end. With 2xx it counts the push as delivered, although nobody received it.',
+  remedy: 'Answer 422 with an error record.',
+  judge: ({ ordinary, special }) => {
+    delivered(ordinary)
+    const answer = answerOf(special)
+    expect(singleOutcome(answer) === 'failed', excerpt(shownAnswer(answer)))
   },
-])
+})
 
-export const singleOutcomeChecks: readonly Check[] = [...malformedChecks, ...blockedChecks, ...withoutDeviceChecks]
+export const singleOutcomeChecks: readonly Check[] = [...malformedChecks, ...blockedChecks, withoutDeviceCheck]

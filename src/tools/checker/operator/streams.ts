@@ -1,6 +1,6 @@
 // §7.3, §8.3: lists while they are streamed.
 
-import { type Check, checksOf, must, should } from '../check.ts'
+import { type Check, checkOf, must, should } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import type { Facts } from '../facts.ts'
 import { errorOf, objectOf } from '../read-answer.ts'
@@ -18,21 +18,19 @@ const failingList = {
     sender.list('a list whose source fails', sender.facts.failingField ?? anyField(sender.facts)),
 } as const
 
-const failingChecks = checksOf(failingList, [
-  {
-    ...must('reconciliation.error', '§7.3'),
-    title: 'An error while the list is streamed is reported in the body, as an object with error.',
-    consequence:
-      'The platform takes the first part of the list for the whole list, and clears the attribute of all other users.',
-    remedy: 'Close the JSON with an error and without a timestamp: {"users": […], "error": "…"}.',
-    judge: (exchange) => {
-      const answer = answerOf(exchange)
-      const fields = objectOf(answer)
-      if (!fields) throw new Failed(`The body is not a complete JSON object: …${answer.body.slice(-80)}`)
-      expect(fields.error !== undefined && fields.error !== null, `No error in ${shownAnswer(answer)}`)
-    },
+const failingCheck = checkOf(failingList, {
+  ...must('reconciliation.error', '§7.3'),
+  title: 'An error while the list is streamed is reported in the body, as an object with error.',
+  consequence:
+    'The platform takes the first part of the list for the whole list, and clears the attribute of all other users.',
+  remedy: 'Close the JSON with an error and without a timestamp: {"users": […], "error": "…"}.',
+  judge: (exchange) => {
+    const answer = answerOf(exchange)
+    const fields = objectOf(answer)
+    if (!fields) throw new Failed(`The body is not a complete JSON object: …${answer.body.slice(-80)}`)
+    expect(fields.error !== undefined && fields.error !== null, `No error in ${shownAnswer(answer)}`)
   },
-])
+})
 
 interface Repeated {
   readonly before: Exchange
@@ -103,41 +101,35 @@ function expectComplete(repeated: Repeated): void {
 }
 
 export const streamChecks: readonly Check[] = [
-  ...failingChecks,
-  ...checksOf(afterCut, [
-    {
-      ...should('reconciliation.cut', '§8.3'),
-      title: 'After several lists that the caller cut, the next one is complete.',
-      consequence: 'Every broken connection keeps a query or a slot occupied, until no list can be had any more.',
-      remedy: 'End the query and free the slot when the connection of the caller closes.',
-      judge: expectComplete,
+  failingCheck,
+  checkOf(afterCut, {
+    ...should('reconciliation.cut', '§8.3'),
+    title: 'After several lists that the caller cut, the next one is complete.',
+    consequence: 'Every broken connection keeps a query or a slot occupied, until no list can be had any more.',
+    remedy: 'End the query and free the slot when the connection of the caller closes.',
+    judge: expectComplete,
+  }),
+  checkOf(slowReader, {
+    ...should('reconciliation.slow-reader', '§8.3'),
+    title: 'A list that is read slowly is complete.',
+    consequence: 'A platform that stores while it reads never gets a long list.',
+    remedy: 'Wait while the connection accepts no more data. Raise the write timeout of your server and proxy.',
+    judge: expectComplete,
+  }),
+  checkOf(atOnce, {
+    ...should('reconciliation.at-once', '§8.3'),
+    title: 'Two lists at once are both complete, or one is refused with 503.',
+    consequence:
+      'A list with a part of its users looks complete: the platform clears the attribute of all other users.',
+    remedy: 'Give each request a cursor of its own, or answer 503 {"error": "…"} while another list is streamed.',
+    judge: ({ before, after }) => {
+      sizeBefore({ before })
+      const lists = after.filter((exchange) => {
+        const answer = answerOf(exchange)
+        return !(answer.status === 503 && errorOf(answer) !== undefined)
+      })
+      expect(lists.length > 0, 'Both lists were refused.')
+      expectComplete({ before, after: lists })
     },
-  ]),
-  ...checksOf(slowReader, [
-    {
-      ...should('reconciliation.slow-reader', '§8.3'),
-      title: 'A list that is read slowly is complete.',
-      consequence: 'A platform that stores while it reads never gets a long list.',
-      remedy: 'Wait while the connection accepts no more data. Raise the write timeout of your server and proxy.',
-      judge: expectComplete,
-    },
-  ]),
-  ...checksOf(atOnce, [
-    {
-      ...should('reconciliation.at-once', '§8.3'),
-      title: 'Two lists at once are both complete, or one is refused with 503.',
-      consequence:
-        'A list with a part of its users looks complete: the platform clears the attribute of all other users.',
-      remedy: 'Give each request a cursor of its own, or answer 503 {"error": "…"} while another list is streamed.',
-      judge: ({ before, after }) => {
-        sizeBefore({ before })
-        const lists = after.filter((exchange) => {
-          const answer = answerOf(exchange)
-          return !(answer.status === 503 && errorOf(answer) !== undefined)
-        })
-        expect(lists.length > 0, 'Both lists were refused.')
-        expectComplete({ before, after: lists })
-      },
-    },
-  ]),
+  }),
 ]

@@ -6,7 +6,7 @@ import type { Facts } from '../facts.ts'
 import type { MessageOptions } from '../messages.ts'
 import { delivered, singleOutcome } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, expect, shownAnswer } from '../verdict.ts'
+import { expectAnswer } from '../verdict.ts'
 
 /** A member of the content that is a text. */
 export const textMember = ({ content }: Facts): string =>
@@ -52,10 +52,7 @@ export const textChecks: readonly Check[] = checksOf(hostileTexts, [
     remedy: 'Look for these characters before you store the message, and refuse it with 400 and an error record.',
     judge: ({ ordinary, exchanges }) => {
       delivered(ordinary)
-      for (const exchange of exchanges) {
-        const answer = answerOf(exchange)
-        expect(singleOutcome(answer) !== 'fatal', `${exchange.label}: ${shownAnswer(answer)}`)
-      }
+      for (const exchange of exchanges) expectAnswer(exchange, (answer) => singleOutcome(answer) !== 'fatal')
     },
   },
 ])

@@ -6,7 +6,8 @@ import { type Check, checksOf, decision, must, type Scenario } from '../check.ts
 import type { Exchange } from '../exchange.ts'
 import type { LinkChannel } from '../facts.ts'
 import { pause } from '../http-client.ts'
-import { answerOf, briefAnswer, expect, NotJudged, shownAnswer } from '../verdict.ts'
+import { isSuccess } from '../read-answer.ts'
+import { answerOf, briefAnswer, expect, expectAnswer, NotJudged } from '../verdict.ts'
 import type { Lane } from './lane.ts'
 
 /** The events of one channel, in the order in which they are published. */
@@ -126,7 +127,7 @@ function overRest({ call }: Lane): PublishingChannel {
     async publish(what, _, body) {
       const { path } = what === 'link' ? deviceLink : deviceUnlink
       const answer = answerOf(await call({ label: `${what} over REST`, path, body }))
-      return answer.status >= 200 && answer.status <= 299 ? undefined : briefAnswer(answer)
+      return isSuccess(answer) ? undefined : briefAnswer(answer)
     },
   }
 }
@@ -257,11 +258,6 @@ const refusals: Scenario<Refusals, Lane> = {
   },
 }
 
-function answersWith(statuses: readonly number[], exchange: Exchange): void {
-  const answer = answerOf(exchange)
-  expect(statuses.includes(answer.status), `${exchange.label}: ${shownAnswer(answer)}`)
-}
-
 const refusalChecks = checksOf(refusals, [
   {
     ...decision('link.unreadable', '§4.2', 19),
@@ -269,7 +265,7 @@ const refusalChecks = checksOf(refusals, [
     consequence: 'With another status the operator repeats the event for ever.',
     remedy: 'Answer 400 with an error that names the fault.',
     judge: ({ unreadable }) => {
-      for (const exchange of unreadable) answersWith([400, 413, 422], exchange)
+      for (const exchange of unreadable) expectAnswer(exchange, ({ status }) => [400, 413, 422].includes(status))
     },
   },
   {
@@ -278,7 +274,7 @@ const refusalChecks = checksOf(refusals, [
     consequence: 'Anybody can link their own device to any user and read the pushes, or stop the pushes of a user.',
     remedy: 'Compare the API key before you read the body, on each of these endpoints.',
     judge: ({ wrongKey }) => {
-      for (const exchange of wrongKey) answersWith([401, 403], exchange)
+      for (const exchange of wrongKey) expectAnswer(exchange, ({ status }) => status === 401 || status === 403)
     },
   },
 ])

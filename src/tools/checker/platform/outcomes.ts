@@ -1,6 +1,6 @@
 // §2.4, §7.2: the reaction of a platform to the outcomes in the answer to a batch.
 
-import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
+import { type Check, checkOf, checksOf, must, type Scenario, should } from '../check.ts'
 import type { Message } from '../messages.ts'
 import { ExactNumber } from '../read-answer.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
@@ -136,36 +136,34 @@ const answerChecks = checksOf(answers, [
 ])
 
 /** In the scenario of lost answers, each mode has a repetition. */
-const repeatChecks = checksOf(lostAnswers, [
-  {
-    ...should('repeat.same', '§2.1, §7.2'),
-    ofRun: true,
-    title: 'A repeated message has the same record as before.',
-    consequence: 'The operator takes it for another message, and delivers it twice.',
-    remedy:
-      'Store the record as it is sent, and repeat it unchanged: id, user_id, activity_id, action_id and trigger_hash.',
-    judge: ({ trace }) => {
-      const first = new Map<Message, string>()
-      let judged = 0
-      for (const { label, messages } of trace.ofRun())
-        for (const { record, element } of messages) {
-          const text = JSON.stringify(element, (_, value) => (value instanceof ExactNumber ? value.source : value))
-          const before = first.get(record)
-          if (before === undefined) first.set(record, text)
-          else judged++
-          expect(
-            before === undefined || before === text,
-            `${label}: message ${record.idJson} differs from its first record: ${text}`,
-          )
-        }
-      if (judged === 0) throw new NotJudged('no message was repeated')
-    },
+const repeatCheck = checkOf(lostAnswers, {
+  ...should('repeat.same', '§2.1, §7.2'),
+  ofRun: true,
+  title: 'A repeated message has the same record as before.',
+  consequence: 'The operator takes it for another message, and delivers it twice.',
+  remedy:
+    'Store the record as it is sent, and repeat it unchanged: id, user_id, activity_id, action_id and trigger_hash.',
+  judge: ({ trace }) => {
+    const first = new Map<Message, string>()
+    let judged = 0
+    for (const { label, messages } of trace.ofRun())
+      for (const { record, element } of messages) {
+        const text = JSON.stringify(element, (_, value) => (value instanceof ExactNumber ? value.source : value))
+        const before = first.get(record)
+        if (before === undefined) first.set(record, text)
+        else judged++
+        expect(
+          before === undefined || before === text,
+          `${label}: message ${record.idJson} differs from its first record: ${text}`,
+        )
+      }
+    if (judged === 0) throw new NotJudged('no message was repeated')
   },
-])
+})
 
 export const outcomeChecks: readonly Check<Lane>[] = [
   ...categoryChecks,
-  ...repeatChecks,
+  repeatCheck,
   ...answerChecks,
   ...batchStatusChecks,
   ...singleStatusChecks,

@@ -12,7 +12,7 @@ import { type Feature, features, type Target, targetsOf } from '../target.ts'
 import { arrivesCheck, keyCheck } from './arrivals.ts'
 import { createLane, type Enqueued, type Lane, type Player } from './lane.ts'
 import { type Arrived, type Listener, type OnArrival, openListener } from './listener.ts'
-import { notOurs, status, success } from './replies.ts'
+import { notOurs, status, successful } from './replies.ts'
 import { activityOf, idOf, type PlatformRequest, type Reply, readBody } from './request.ts'
 
 export interface PlatformRunOptions extends Chosen<Lane> {
@@ -65,9 +65,12 @@ function dispatch(players: readonly Player[], arrived: Arrived): ReturnType<OnAr
     for (const earlier of players.slice(place + 1)) earlier.note(arrived)
     return answered
   }
-  const target = targetsOf('send').find(({ feature }) => feature === arrived.feature)
+  const target = sendTargetOf(arrived.feature)
   return noted(target ? notOurs(target) : status(404, 'retry', { error: `bellwire check has no path ${arrived.path}` }))
 }
+
+const sendTargetOf = (feature: Feature | undefined): Target | undefined =>
+  targetsOf('send').find((target) => target.feature === feature)
 
 async function prepare(options: PlatformRunOptions, listener: Listener, players: Player[]): Promise<Prepared> {
   const { facts, checks, mostMessages, firstId, features: declared, key, enqueue } = options
@@ -152,13 +155,11 @@ async function findEndpoints(
       const element = elements.find((each) =>
         [...records.values()].some(({ idJson, text }) => idJson === idOf(each) || text.includes(hashOf(each))),
       )
-      if (feature === undefined || !isSend(feature) || !element) return undefined
-      found.set(feature, key === 'right' || key === 'other' ? 'offered' : 'refused')
-      const [channel, mode] = feature.split('.') as [Channel, string]
+      const target = sendTargetOf(feature)
+      if (!target || !element) return undefined
+      found.set(target.feature, key === 'right' || key === 'other' ? 'offered' : 'refused')
       const message = { record: make.message(), idJson: idOf(element), element, attempt: 1 }
-      const one = success(channel, message)
-      const batch = `{"successful":[${one.replace('{', `{"id":${message.idJson},`)}],"failed":[],"fatal":[]}`
-      return noted(status(200, 'successful', mode === 'single' ? one : batch))
+      return noted(successful(target, { messages: [message] }))
     },
   })
   for (const [channel, record] of records)

@@ -13,7 +13,7 @@ const error = 'a test of bellwire check'
 /** §2.4, §7.1, §7.2: a correct answer with an outcome for each message. A single message cannot be absent. */
 export function outcomes(
   { channel, mode }: Target,
-  { messages }: Open,
+  { messages }: Pick<Open, 'messages'>,
   givenOf: (message: ReceivedMessage) => Given,
 ): Reply {
   const decided = new Map(messages.map((message) => [message, givenOf(message)]))
@@ -44,7 +44,8 @@ export function item(channel: Target['channel'], { idJson }: ReceivedMessage, ou
   return `{"id":${idJson},${rest}}`
 }
 
-export const successful = (target: Target, open: Open): Reply => outcomes(target, open, () => 'successful')
+export const successful = (target: Target, open: Pick<Open, 'messages'>): Reply =>
+  outcomes(target, open, () => 'successful')
 
 /** An answer with this status. @param given the outcome of each message in the answer */
 export function status(code: number, given: Given, body: object | string = { error }, headers = {}): Reply {

@@ -7,7 +7,8 @@ import { signWebhook, webhookKey, webhookToleranceMs } from '../../../contract/w
 import { type Check, checksOf, decision, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
-import { answerOf, expect, NotJudged, shownAnswer } from '../verdict.ts'
+import { isSuccess } from '../read-answer.ts'
+import { expectAnswer, NotJudged } from '../verdict.ts'
 import type { Lane } from './lane.ts'
 
 interface Reported {
@@ -91,18 +92,9 @@ function statusRecord(member: string, identifier: string, status: string, { text
   return `{"${member}":"${identifier}","status":"${status}","timestamp":"${timestamp}","meta":{${activity},"note":"${' '.repeat(padding)}"}}`
 }
 
-const isAccepted = ({ answer }: Exchange): boolean =>
-  answer !== undefined && answer.status >= 200 && answer.status <= 299
-
-const accepts = (exchange: Exchange): void => {
-  const answer = answerOf(exchange)
-  expect(answer.status >= 200 && answer.status <= 299, `${exchange.label}: ${shownAnswer(answer)}`)
-}
-
-const refuses = (exchange: Exchange): void => {
-  const answer = answerOf(exchange)
-  expect(answer.status >= 400 && answer.status <= 499, `${exchange.label}: ${shownAnswer(answer)}`)
-}
+const isAccepted = ({ answer }: Exchange): boolean => answer !== undefined && isSuccess(answer)
+const accepts = (exchange: Exchange): void => expectAnswer(exchange, isSuccess)
+const refuses = (exchange: Exchange): void => expectAnswer(exchange, ({ status }) => status >= 400 && status <= 499)
 
 export const statusChecks: readonly Check<Lane>[] = checksOf(reported, [
   {
@@ -166,10 +158,7 @@ export const statusChecks: readonly Check<Lane>[] = checksOf(reported, [
     title: 'A status that does not exist is refused, or is accepted for a person to look at.',
     consequence: 'With a status from 500, the operator repeats the call for ever.',
     remedy: 'Answer 400 with an error that names the status, or store the record for a person.',
-    judge: ({ unreadable }) => {
-      const answer = answerOf(unreadable)
-      expect(answer.status >= 200 && answer.status <= 499, `${unreadable.label}: ${shownAnswer(answer)}`)
-    },
+    judge: ({ unreadable }) => expectAnswer(unreadable, ({ status }) => status >= 200 && status <= 499),
   },
   {
     ...decision('status.too-large', '§6.2', 24),

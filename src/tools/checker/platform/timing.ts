@@ -1,6 +1,6 @@
 // §7.1, §7.2: the pauses before repetitions, and redirects.
 
-import { type Check, checksOf, decision, should } from '../check.ts'
+import { type Check, checkOf, checksOf, decision, should } from '../check.ts'
 import { expect, Failed, NotJudged } from '../verdict.ts'
 import { type Lane, redirected } from './lane.ts'
 import { isFirst, oneRecord } from './one-record.ts'
@@ -72,24 +72,22 @@ const waiting = oneRecord(
   (target) => (open) => (isFirst(open) ? status(503, 'retry', undefined, retryAfter) : successful(target, open)),
 )
 
-const waitingChecks = checksOf(waiting, [
-  {
-    ...decision('pause.retry-after', '§1.6, §8.1', 13),
-    title: 'A message that is answered 503 with Retry-After in seconds is not sent again before that time.',
-    consequence:
-      'The operator asked for a pause, because of its rate limit or a restart, and gets requests that it must refuse.',
-    remedy: 'Read Retry-After, in seconds or as a date, and wait at least that long.',
-    judge: ({ trace, record }) => {
-      const [first, second] = trace.of(record)
-      if (!first || !second) throw new NotJudged('the message did not come again')
-      const ms = Math.round(second.at - (first.endedAt ?? first.at))
-      expect(
-        ms >= retryAfterSeconds * 1_000 - toleranceMs,
-        `${second.label}: ${ms} ms after an answer with Retry-After: ${retryAfterSeconds}`,
-      )
-    },
+const waitingCheck = checkOf(waiting, {
+  ...decision('pause.retry-after', '§1.6, §8.1', 13),
+  title: 'A message that is answered 503 with Retry-After in seconds is not sent again before that time.',
+  consequence:
+    'The operator asked for a pause, because of its rate limit or a restart, and gets requests that it must refuse.',
+  remedy: 'Read Retry-After, in seconds or as a date, and wait at least that long.',
+  judge: ({ trace, record }) => {
+    const [first, second] = trace.of(record)
+    if (!first || !second) throw new NotJudged('the message did not come again')
+    const ms = Math.round(second.at - (first.endedAt ?? first.at))
+    expect(
+      ms >= retryAfterSeconds * 1_000 - toleranceMs,
+      `${second.label}: ${ms} ms after an answer with Retry-After: ${retryAfterSeconds}`,
+    )
   },
-])
+})
 
 /** A client that follows the second one sends GET. */
 const redirects = [307, 302]
@@ -100,22 +98,20 @@ const redirect = oneRecord((target) => (open) => {
   return status(code, 'retry', undefined, { location: open.url + redirected })
 })
 
-const redirectChecks = checksOf(redirect, [
-  {
-    ...should('redirect.not-followed', '§7.1, §7.2', 8),
-    title: 'A redirect is not followed: the message is sent again to the configured address.',
-    consequence: 'The API key and the data of users go to an address that nobody agreed on.',
-    remedy: 'Switch off redirects in the HTTP client, and treat a status from 300 to 399 as any other error.',
-    judge: ({ trace, record }) => {
-      const requests = trace.of(record)
-      const followed = requests.find(({ url }) => url.endsWith(redirected))
-      if (followed)
-        throw new Failed(
-          `${followed.label}: the redirect was followed${followed.key === 'none' ? '' : ', with the API key'}`,
-        )
-      if (requests.length < 2) throw new NotJudged('the message did not come again')
-    },
+const redirectCheck = checkOf(redirect, {
+  ...should('redirect.not-followed', '§7.1, §7.2', 8),
+  title: 'A redirect is not followed: the message is sent again to the configured address.',
+  consequence: 'The API key and the data of users go to an address that nobody agreed on.',
+  remedy: 'Switch off redirects in the HTTP client, and treat a status from 300 to 399 as any other error.',
+  judge: ({ trace, record }) => {
+    const requests = trace.of(record)
+    const followed = requests.find(({ url }) => url.endsWith(redirected))
+    if (followed)
+      throw new Failed(
+        `${followed.label}: the redirect was followed${followed.key === 'none' ? '' : ', with the API key'}`,
+      )
+    if (requests.length < 2) throw new NotJudged('the message did not come again')
   },
-])
+})
 
-export const timingChecks: readonly Check<Lane>[] = [...troubleChecks, ...waitingChecks, ...redirectChecks]
+export const timingChecks: readonly Check<Lane>[] = [...troubleChecks, waitingCheck, redirectCheck]
