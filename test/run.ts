@@ -8,7 +8,8 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { useMemoryFolder } from './support/memory-folder.ts'
 import { quickImports } from './support/quick-imports/bundle-packages.ts'
-import { globalSetup, globalTeardown } from './support/services/global-setup.ts'
+import { shareServices, stopServices } from './support/services/service.ts'
+import { sharedServices } from './support/services/shared.ts'
 import { shareProcesses } from './support/together.ts'
 
 const slowFiles = [
@@ -53,10 +54,12 @@ const files =
     : [...find(slowFiles, short), ...shareProcesses(short), ...find(['test/**/*.test.ts'], short)]
 const withoutHook = `--import=${new URL('support/without-hook.ts', import.meta.url).href}`
 /** With a larger space for new objects, a process collects its garbage less often. */
-const execArgv = [await quickImports(), withoutHook, '--max-semi-space-size=16', '--min-semi-space-size=16']
+const newSpace = ['--max-semi-space-size=16', '--min-semi-space-size=16']
 useMemoryFolder()
-await globalSetup()
+// The files are not kept waiting: those that need no service run while the services are downloaded and started.
+await shareServices(sharedServices, named.length === 0)
+const execArgv = [await quickImports(), withoutHook, ...newSpace]
 const tests = run({ files: [...new Set(files)], concurrency, timeout: 480_000, execArgv })
 tests.on('test:fail', () => (process.exitCode = 1))
 await pipeline(tests, new spec(), process.stdout, { end: false })
-await globalTeardown()
+await stopServices()

@@ -10,6 +10,7 @@ import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../free-port.ts'
+import { run } from './program.ts'
 
 const settings = {
   listen_addresses: '127.0.0.1',
@@ -29,19 +30,16 @@ export async function startPostgres(): Promise<{ address: string; stop(): Promis
     const data = join(folder, 'data')
     // A locale that does not sort by bytes, so that a column without an explicit collation fails a test.
     const locale = ['--locale-provider=icu', '--icu-locale=en-US', '--locale=C', '--encoding=UTF8']
-    execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', ...locale], {
-      ...user,
-      stdio: 'pipe',
-      cwd: folder,
-    })
-    return await run(join(bin, 'postgres'), data, folder, user)
+    const options = ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', ...locale]
+    await run(join(bin, 'initdb'), options, { ...user, cwd: folder })
+    return await serve(join(bin, 'postgres'), data, folder, user)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
   }
 }
 
-async function run(
+async function serve(
   program: string,
   data: string,
   folder: string,

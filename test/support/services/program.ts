@@ -24,6 +24,9 @@ export const isRoot = (): boolean => process.getuid?.() === 0
 export interface Run {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
+  /** The user that runs the program. */
+  readonly uid?: number
+  readonly gid?: number
   /** Default: five minutes, for a download over a slow connection. */
   readonly withinMs?: number
 }
