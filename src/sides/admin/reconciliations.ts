@@ -118,7 +118,7 @@ export function reconciliationRoutes(
         return { ...shownRun(run), corrections: await listCorrections(databaseOf(run.brand), run) }
       },
     }),
-    listDiscrepancies: adminRoute({
+    listUsers: adminRoute({
       says: 'Lists the discrepancies of a run, page by page.',
       params: RunName,
       query: Type.Object({

@@ -24,7 +24,7 @@ export interface AdminRoute<
 > extends Route<AdminCaller, Params, Query, Body, Answer> {
   /** The scope that a key needs. */
   readonly scope: Scope
-  /** The act of the audit trail. null: a use of the route leaves no entry (acts.ts). */
+  /** The act of the audit trail. null: a use of the route leaves no entry. */
   readonly act: string | null
   /** The content types of `bodies` that the handler reads as a stream of any length. */
   readonly streamed?: readonly string[]

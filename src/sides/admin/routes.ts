@@ -1,4 +1,4 @@
-// All routes under /admin, and the scope that each needs. The handlers are in the files beside.
+// All routes under /admin: the scope that each needs, and its act in the audit trail. The handlers are in the files beside.
 
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { Scope } from '../../base/http/access.ts'
@@ -14,7 +14,6 @@ import type { RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
 import { readExcludedUsers } from '../../subjects/reconcile/crm/users.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
 import type { StatusRecorder } from '../../subjects/status/recorder.ts'
-import { actOf, type DecidedRoute } from './acts.ts'
 import { attributeRoutes } from './attributes.ts'
 import { auditRoutes } from './audit.ts'
 import { backupRoute } from './backup.ts'
@@ -104,13 +103,13 @@ export function operatorRoutes(parts: OperatorParts) {
     databaseOf: () => parts.database,
   })
   return [
-    route('GET', '/admin/summary', 'counts', operatorSummary(parts.countMessages)),
+    route('GET /admin/summary', 'counts', null, operatorSummary(parts.countMessages)),
     ...keysIn(parts),
-    route('GET', '/admin/backup', 'backup', backupRoute('operator', parts.audited)),
-    route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
-    route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
-    route('GET', '/admin/messages', 'read', messages.find),
-    route('GET', '/admin/messages/:ref', 'read', messages.show),
+    route('GET /admin/backup', 'backup', 'backup', backupRoute('operator', parts.audited)),
+    route('POST /admin/subscriber-tokens', 'tokens', 'tokens.create', tokens.create),
+    route('POST /admin/subscriber-tokens/revoke', 'tokens', 'tokens.revoke', tokens.revoke),
+    route('GET /admin/messages', 'read', 'messages.find', messages.find),
+    route('GET /admin/messages/:ref', 'read', 'messages.show', messages.show),
     ...peopleIn('operator', parts),
     ...permissionIn({
       databaseOf: (brand) => (parts.brands.includes(brand) ? parts.database : undefined),
@@ -119,9 +118,9 @@ export function operatorRoutes(parts: OperatorParts) {
     ...servicesIn(parts),
     ...removalsIn(parts),
     ...devicesIn(() => parts.registry),
-    route('POST', '/admin/devices/link', 'devices', changes.link),
-    route('POST', '/admin/devices/unlink', 'devices', changes.unlink),
-    route('POST', '/admin/devices/restore', 'decide', changes.restore),
+    route('POST /admin/devices/link', 'devices', 'devices.link', changes.link),
+    route('POST /admin/devices/unlink', 'devices', 'devices.unlink', changes.unlink),
+    route('POST /admin/devices/restore', 'decide', 'devices.restore', changes.restore),
     ...queueIn(parts),
   ]
 }
@@ -143,15 +142,15 @@ export function platformRoutes(parts: PlatformParts) {
     databaseOf,
   })
   return [
-    route('POST', '/admin/activities/:channel', 'enqueue', records.enqueue),
-    route('POST', '/admin/outcomes', 'counts', records.readOutcomes),
+    route('POST /admin/activities/:channel', 'enqueue', null, records.enqueue),
+    route('POST /admin/outcomes', 'counts', null, records.readOutcomes),
     ...storedLanesIn(parts),
     ...queueIn(parts),
-    route('GET', '/admin/summary', 'counts', records.summary),
+    route('GET /admin/summary', 'counts', null, records.summary),
     ...keysIn(parts),
-    route('GET', '/admin/backup', 'backup', backupRoute('platform', parts.audited)),
-    route('GET', '/admin/messages', 'read', messages.find),
-    route('GET', '/admin/messages/:seq', 'read', messages.show),
+    route('GET /admin/backup', 'backup', 'backup', backupRoute('platform', parts.audited)),
+    route('GET /admin/messages', 'read', 'messages.find', messages.find),
+    route('GET /admin/messages/:seq', 'read', 'messages.show', messages.show),
     ...peopleIn('platform', parts),
     ...permissionIn({
       databaseOf: (brand) => (parts.appBrands.includes(brand) ? databaseOf(brand) : undefined),
@@ -160,67 +159,73 @@ export function platformRoutes(parts: PlatformParts) {
         return new Map([...users].map(([user, from]) => [user, [{ from, to: null }]]))
       },
     }),
-    route('GET', '/admin/conversions', 'counts', counts.count),
-    route('GET', '/admin/conversions.csv', 'counts', counts.exportCounts),
-    route('GET', '/admin/conversions/messages', 'read', conversions.list),
-    route('GET', '/admin/conversions/messages.csv', 'read', conversions.exportList),
-    route('GET', '/admin/consumers', 'counts', listConsumers(parts.consumers)),
+    route('GET /admin/conversions', 'counts', null, counts.count),
+    route('GET /admin/conversions.csv', 'counts', 'conversions.export-counts', counts.exportCounts),
+    route('GET /admin/conversions/messages', 'read', 'conversions.list', conversions.list),
+    route('GET /admin/conversions/messages.csv', 'read', 'conversions.export', conversions.exportList),
+    route('GET /admin/consumers', 'counts', null, listConsumers(parts.consumers)),
     ...servicesIn(parts),
     ...removalsIn(parts),
     ...(parts.app
       ? [
-          route('POST', '/admin/subscriber-tokens', 'tokens', tokens.create),
-          route('POST', '/admin/subscriber-tokens/revoke', 'tokens', tokens.revoke),
+          route('POST /admin/subscriber-tokens', 'tokens', 'tokens.create', tokens.create),
+          route('POST /admin/subscriber-tokens/revoke', 'tokens', 'tokens.revoke', tokens.revoke),
         ]
       : []),
     ...devicesIn(parts.registryOf),
-    route('POST', '/admin/attributes/:brand', 'attributes', attributes.importUsers),
-    route('GET', '/admin/attributes/:brand/:user', 'read', attributes.show),
-    route('POST', '/admin/attributes/:brand/:user', 'attributes', attributes.change),
-    route('POST', '/admin/reconciliations', 'decide', runs.start),
-    route('GET', '/admin/reconciliations', 'counts', runs.list),
-    route('GET', '/admin/reconciliations/:run', 'counts', runs.show),
-    route('GET', '/admin/reconciliations/:run/discrepancies', 'read', runs.listDiscrepancies),
-    route('GET', '/admin/reconciliations/:run/export', 'read', runs.exportDiscrepancies),
-    route('POST', '/admin/reconciliations/:run/acknowledge', 'decide', runs.acknowledge),
-    route('POST', '/admin/reconciliations/:run/correct', 'decide', runs.correct),
+    route('POST /admin/attributes/:brand', 'attributes', 'attributes.import', attributes.importUsers),
+    route('GET /admin/attributes/:brand/:user', 'read', 'attributes.show', attributes.show),
+    route('POST /admin/attributes/:brand/:user', 'attributes', 'attributes.change', attributes.change),
+    route('POST /admin/reconciliations', 'decide', 'reconciliations.start', runs.start),
+    route('GET /admin/reconciliations', 'counts', null, runs.list),
+    route('GET /admin/reconciliations/:run', 'counts', null, runs.show),
+    route('GET /admin/reconciliations/:run/discrepancies', 'read', 'reconciliations.list-users', runs.listUsers),
+    route('GET /admin/reconciliations/:run/export', 'read', 'reconciliations.export', runs.exportDiscrepancies),
+    route('POST /admin/reconciliations/:run/acknowledge', 'decide', 'reconciliations.acknowledge', runs.acknowledge),
+    route('POST /admin/reconciliations/:run/correct', 'decide', 'reconciliations.correct', runs.correct),
   ]
 }
 
 function peopleIn(side: 'operator' | 'platform', { people: given }: SharedParts) {
   const people = peopleRoutes(side, given)
   return [
-    route('GET', '/admin/people/:brand/:user', 'people', people.exportPerson),
-    route('POST', '/admin/people/erase/preview', 'people', people.previewErasure),
-    route('POST', '/admin/people/erase', 'people', people.erase),
-    route('GET', '/admin/people/erasures', 'people', people.listErasures),
-    route('GET', '/admin/people/erasures/:id', 'people', people.showErasure),
+    route('GET /admin/people/:brand/:user', 'people', 'people.export', people.exportPerson),
+    // Counts only.
+    route('POST /admin/people/erase/preview', 'people', null, people.previewErasure),
+    route('POST /admin/people/erase', 'people', 'people.erase', people.erase),
+    route('GET /admin/people/erasures', 'people', 'people.list-erasures', people.listErasures),
+    // Counts and a digest: clients ask again until it is done.
+    route('GET /admin/people/erasures/:id', 'people', null, people.showErasure),
   ]
 }
 
 function servicesIn({ services }: SharedParts) {
-  return [route('GET', '/admin/services', 'counts', listServices(services))]
+  return [route('GET /admin/services', 'counts', null, listServices(services))]
 }
 
 function keysIn({ keyLists, storedKeys, configuration }: SharedParts) {
   const { list, add, revoke } = keyRoutes(keyLists, storedKeys)
   const keys = [
-    route('GET', '/admin/keys', 'audit', list),
-    route('POST', '/admin/keys', 'keys', add),
-    route('POST', '/admin/keys/revoke', 'keys', revoke),
+    route('GET /admin/keys', 'audit', null, list),
+    route('POST /admin/keys', 'keys', 'keys.add', add),
+    route('POST /admin/keys/revoke', 'keys', 'keys.revoke', revoke),
   ]
   if (!configuration) return keys
   const { show, reload } = configurationRoutes(configuration)
-  return [...keys, route('GET', '/admin/settings', 'audit', show), route('POST', '/admin/reload', 'reload', reload)]
+  return [
+    ...keys,
+    route('GET /admin/settings', 'audit', null, show),
+    route('POST /admin/reload', 'reload', 'reload', reload),
+  ]
 }
 
 function storedLanesIn({ storedLanes, messageLanes }: PlatformParts) {
   if (!storedLanes) return []
   const { add, change, remove } = laneChangeRoutes(storedLanes, messageLanes)
   return [
-    route('POST', '/admin/lanes/add', 'lanes', add),
-    route('POST', '/admin/lanes/change', 'lanes', change),
-    route('POST', '/admin/lanes/remove', 'lanes', remove),
+    route('POST /admin/lanes/add', 'lanes', 'lanes.add', add),
+    route('POST /admin/lanes/change', 'lanes', 'lanes.change-stored', change),
+    route('POST /admin/lanes/remove', 'lanes', 'lanes.remove', remove),
   ]
 }
 
@@ -228,22 +233,25 @@ function removalsIn({ removals }: SharedParts) {
   if (!removals) return []
   const { list, confirm } = removalRoutes(removals)
   return [
-    route('GET', '/admin/devices/removals', 'counts', list),
-    route('POST', '/admin/devices/removals/confirm', 'decide', confirm),
+    route('GET /admin/devices/removals', 'counts', null, list),
+    route('POST /admin/devices/removals/confirm', 'decide', 'removals.confirm', confirm),
   ]
 }
 
 function devicesIn(registryOf: (brand: string) => Registry) {
   const { list, listRemoved } = deviceRoutes(registryOf)
-  return [route('GET', '/admin/devices', 'read', list), route('GET', '/admin/devices/removed', 'read', listRemoved)]
+  return [
+    route('GET /admin/devices', 'read', 'devices.list', list),
+    route('GET /admin/devices/removed', 'read', 'devices.list-removed', listRemoved),
+  ]
 }
 
 function permissionIn(parts: PermissionParts) {
   const permission = permissionRoutes(parts)
   return [
-    route('GET', '/admin/permission.csv', 'read', permission.exportList),
-    route('POST', '/admin/permission/check', 'read', permission.check),
-    route('GET', '/admin/permission/check', 'read', permission.checkSource),
+    route('GET /admin/permission.csv', 'read', 'permission.export', permission.exportList),
+    route('POST /admin/permission/check', 'read', 'permission.check', permission.check),
+    route('GET /admin/permission/check', 'read', 'permission.check', permission.checkSource),
   ]
 }
 
@@ -253,29 +261,37 @@ function queueIn(parts: SharedParts) {
   const lanes = laneRoutes(parts)
   const audit = auditRoutes(parts.audited)
   return [
-    route('GET', '/admin/audit', 'audit', audit.list),
-    route('GET', '/admin/audit.ndjson', 'audit', audit.exportChains),
-    route('GET', '/admin/audit/verify', 'audit', audit.verify),
-    route('GET', '/admin/failed', 'read', failed.list),
-    route('GET', '/admin/failed/summary', 'counts', failed.summarize),
-    route('GET', '/admin/failed.csv', 'read', failed.exportList),
-    route('GET', '/admin/failed/:seq', 'read', failed.show),
-    route('POST', '/admin/failed/dismiss', 'decide', failed.dismiss),
-    route('POST', '/admin/failed/replay', 'decide', failed.replay),
-    route('POST', '/admin/lanes/cancel/preview', 'decide', cancellations.preview),
-    route('POST', '/admin/lanes/cancel', 'decide', cancellations.cancel),
-    route('GET', '/admin/lanes/cancellations', 'decide', cancellations.list),
-    route('GET', '/admin/lanes', 'counts', lanes.list),
-    route('POST', '/admin/lanes/pause', 'decide', lanes.pause),
-    route('POST', '/admin/lanes/resume', 'decide', lanes.resume),
-    route('POST', '/admin/lanes/settings', 'decide', lanes.change),
-    route('POST', '/admin/lanes/settings/reset', 'decide', lanes.reset),
+    route('GET /admin/audit', 'audit', 'audit.list', audit.list),
+    route('GET /admin/audit.ndjson', 'audit', 'audit.export', audit.exportChains),
+    route('GET /admin/audit/verify', 'audit', 'audit.verify', audit.verify),
+    route('GET /admin/failed', 'read', 'failed.list', failed.list),
+    route('GET /admin/failed/summary', 'counts', null, failed.summarize),
+    route('GET /admin/failed.csv', 'read', 'failed.export', failed.exportList),
+    route('GET /admin/failed/:seq', 'read', 'failed.show', failed.show),
+    route('POST /admin/failed/dismiss', 'decide', 'failed.dismiss', failed.dismiss),
+    route('POST /admin/failed/replay', 'decide', 'failed.replay', failed.replay),
+    route('POST /admin/lanes/cancel/preview', 'decide', null, cancellations.preview),
+    route('POST /admin/lanes/cancel', 'decide', 'lanes.cancel', cancellations.cancel),
+    // What administrators typed, and how far it is: clients ask again until it is done.
+    route('GET /admin/lanes/cancellations', 'decide', null, cancellations.list),
+    route('GET /admin/lanes', 'counts', null, lanes.list),
+    route('POST /admin/lanes/pause', 'decide', 'lanes.pause', lanes.pause),
+    route('POST /admin/lanes/resume', 'decide', 'lanes.resume', lanes.resume),
+    route('POST /admin/lanes/settings', 'decide', 'lanes.change', lanes.change),
+    route('POST /admin/lanes/settings/reset', 'decide', 'lanes.reset', lanes.reset),
   ]
 }
 
+/**
+ * @param act of the audit trail: each use of the route is an entry. null: nothing of persons is shown and nothing is decided, or the calls
+ * are traffic: the records that a CRM enqueues, and the questions for their outcomes. An entry for each of these would be a flood.
+ */
 const route = <Method extends 'GET' | 'POST', Url extends string, Handler extends AdminHandler>(
-  method: Method,
-  url: Url & (`${Method} ${Url}` extends DecidedRoute ? Url : 'add the act of this route to acts.ts'),
+  name: `${Method} ${Url}`,
   scope: Scope,
+  act: string | null,
   handler: Handler,
-) => ({ method, url, scope, act: actOf(`${method} ${url}` as DecidedRoute), ...handler })
+) => {
+  const [method, url] = name.split(' ') as [Method, Url]
+  return { method, url, scope, act, ...handler }
+}

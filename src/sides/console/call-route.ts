@@ -5,7 +5,6 @@ import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { apiKeyHeaders } from '../../contract/endpoints.ts'
-import { actOf, type DecidedRoute } from '../admin/acts.ts'
 import {
   type AnswerOf,
   type AnyRequest,
@@ -33,9 +32,13 @@ const sharedMs = 900
 
 /**
  * @param app serves /admin
+ * @param leavesEntry whether a use of the route is an entry in the audit trail
  * @example await callAs(person)('GET /admin/failed/:seq', { params: { seq: 7 } })
  */
-export function createRouteCaller(app: FastifyInstance): (person: Person) => CallRoute {
+export function createRouteCaller(
+  app: FastifyInstance,
+  leavesEntry: (name: string) => boolean,
+): (person: Person) => CallRoute {
   /** Answers of GET by viewer and path. */
   const shared = new Map<string, { readonly since: number; readonly answer: Promise<unknown> }>()
 
@@ -64,7 +67,7 @@ export function createRouteCaller(app: FastifyInstance): (person: Person) => Cal
       }
       const now = clock.monotonic()
       for (const [key, { since }] of shared) if (now - since >= sharedMs) shared.delete(key)
-      const id = `${actOf(name as DecidedRoute) === null ? view : person.name} ${path}`
+      const id = `${leavesEntry(name) ? person.name : view} ${path}`
       const answer = shared.get(id)?.answer ?? send()
       if (!shared.has(id)) shared.set(id, { since: now, answer })
       return answer

@@ -11,7 +11,7 @@ export interface Frame {
   readonly base: string
   readonly versions: Readonly<Record<FileName, string>>
   /** The browser opens this page of the console at once. */
-  readonly refreshTo?: string
+  readonly refreshTo?: string | undefined
 }
 
 /** A table that the reader opened stays open. */

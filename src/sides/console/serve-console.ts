@@ -2,8 +2,7 @@
 
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
-import type { AccessKey, Scope } from '../../base/http/access.ts'
+import type { AccessKey } from '../../base/http/access.ts'
 import { addressOf, isProxied } from '../../base/http/address.ts'
 import type { Authentication } from '../../base/http/authentication.ts'
 import { HttpError, type Side } from '../../base/http/http.ts'
@@ -12,6 +11,7 @@ import { messageOf } from '../../base/runtime/message-of.ts'
 import { apiKeyHeader } from '../../contract/endpoints.ts'
 import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import { reasonMemberOf } from '../admin/requests.ts'
+import type { AdminRoute } from '../admin/route.ts'
 import { createRouteCaller } from './call-route.ts'
 import { readCookie, setCookie } from './cookie.ts'
 import { errorContent, refusalOf } from './error-content.ts'
@@ -42,12 +42,7 @@ export interface ConsoleOptions {
   /** A secret that all processes of this side have. */
   readonly readSecret: () => Promise<string>
   /** The routes of /admin on this side. */
-  readonly routes: readonly {
-    readonly method: string
-    readonly url: string
-    readonly scope: Scope
-    readonly body?: TSchema
-  }[]
+  readonly routes: readonly AdminRoute[]
 }
 
 const self = ["'self'"]
@@ -87,11 +82,10 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   const oidc = further?.oidc && createOidc(further.oidc)
   const callOther = further?.otherSide && createOtherSide(further.otherSide)
   const cookieName = `bellwire-${side}`
-  const callAs = createRouteCaller(app)
+  const byName = new Map<string, AdminRoute>(routes.map((route) => [`${route.method} ${route.url}`, route]))
+  const callAs = createRouteCaller(app, (name) => byName.get(name)?.act !== null)
   const live = createLivePages()
   const watch = createWatch(side)
-  const scopes = new Map(routes.map(({ method, url, scope }) => [`${method} ${url}`, scope]))
-  const reasonMembers = new Map(routes.map((route) => [`${route.method} ${route.url}`, reasonMemberOf(route)]))
   const opened = new WeakMap<FastifyRequest, { readonly key: string; readonly csrf: string }>()
 
   app.addHook('preClose', async () => live.stop())
@@ -192,8 +186,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       await begin(request, reply, { by: 'oidc', person })
       const to = addressAfter(request, attempt.to)
       // A redirect would still count as coming from another site, without the strict cookie.
-      const frame = { title: 'Signed in', side, base: baseOf(request), versions: await files.versions() }
-      return reply.type(htmlType).send(documentOf({ ...frame, refreshTo: to }, signedInOf(person, to)))
+      return sendDocument(request, reply, 'Signed in', signedInOf(person, to), to)
     })
   }
 
@@ -220,9 +213,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
           ? 'No key for /admin is configured: add one in the configuration.'
           : undefined
     const form = signInOf({ base, side, problem: problem ?? none, to, ended, oidc: oidc && further?.oidc?.issuer })
-    return reply
-      .type(htmlType)
-      .send(documentOf({ title: 'Sign in', side, base, versions: await files.versions() }, form))
+    return sendDocument(request, reply, 'Sign in', form)
   }
 
   async function signIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -257,11 +248,11 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       csrf,
       watch,
       query: fieldsOf(request.query as object),
-      can: (route: AnyRouteName) => {
-        const scope = scopes.get(route)
-        return scope !== undefined && key.scopes.includes(scope)
+      can: (name: AnyRouteName) => {
+        const route = byName.get(name)
+        return route !== undefined && key.scopes.includes(route.scope)
       },
-      reasonMember: (route: AnyRouteName) => reasonMembers.get(route),
+      reasonMember: (name: AnyRouteName) => reasonMemberOf(byName.get(name) ?? {}),
       callOther,
       call: callAs({ ...key, key: secret, address: addressOf(request.raw) }),
       link: (path, parameters = {}) => `${base}${path === '/' ? '' : path}${queryOf(parameters)}`,
@@ -270,7 +261,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   function demand(visit: Visit, route: AnyRouteName): void {
     if (visit.can(route)) return
-    const scope = scopes.get(route)
+    const { scope } = byName.get(route) ?? {}
     throw scope === undefined
       ? new HttpError(404, `the ${side} has no such page`)
       : new HttpError(403, `the key ${visit.key.name} lacks the scope ${scope}: add it in the configuration`)
@@ -309,14 +300,8 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     return showQuestion(act, questionContent(act, visit, await act.ask(visit)), request, reply)
   }
 
-  async function showQuestion(
-    act: Act,
-    content: Html,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> {
-    return send(request, reply, { title: act.title, path: sectionOf(act.path), content })
-  }
+  const showQuestion = ({ title, path }: Act, content: Html, request: FastifyRequest, reply: FastifyReply) =>
+    send(request, reply, { title, path: sectionOf(path), content })
 
   async function carryOut(act: Act, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const fields = formOf(request)
@@ -346,15 +331,22 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     return fields
   }
 
-  async function send(
+  const send = (
     request: FastifyRequest,
     reply: FastifyReply,
     { title, path, content }: { readonly title: string; readonly path: string; readonly content: Html },
+  ): Promise<FastifyReply> => sendDocument(request, reply, title, frameOf(visitOf(request), pages, path, content))
+
+  /** @param refreshTo the page that the browser opens at once */
+  async function sendDocument(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    title: string,
+    body: Html,
+    refreshTo?: string,
   ): Promise<FastifyReply> {
-    const body = frameOf(visitOf(request), pages, path, content)
-    return reply
-      .type(htmlType)
-      .send(documentOf({ title, side, base: baseOf(request), versions: await files.versions() }, body))
+    const frame = { title, side, base: baseOf(request), versions: await files.versions(), refreshTo }
+    return reply.type('text/html; charset=utf-8').send(documentOf(frame, body))
   }
 
   function reportRefusal(error: unknown, { method, routeOptions: { url: path = '' } }: FastifyRequest) {
@@ -376,8 +368,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     const { title, content } = errorContent(status, message, ways, note)
     reply.code(status)
     if (isOpen) return send(request, reply, { title, path: sectionOf(path.replace(/^\/console/, '')), content })
-    const frame = { title, side, base: baseOf(request), versions: await files.versions() }
-    return reply.type(htmlType).send(documentOf(frame, html`<main class="sign-in" id="content">!${content}</main>`))
+    return sendDocument(request, reply, title, html`<main class="sign-in" id="content">!${content}</main>`)
   }
 
   /** Where the person can go on: the page again, or the page or form before it. */
@@ -395,8 +386,6 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
 const unknownPerson = (name: string): string =>
   `${name} may not use this console: add the name to console.people, with scopes`
-
-const htmlType = 'text/html; charset=utf-8'
 
 /** The live part of a page, and what pauses it. The address says whether it is paused. */
 function liveOf(visit: Visit, path: string, part: Html): { readonly control: Html; readonly part: Html } {
