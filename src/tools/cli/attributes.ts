@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { importFile } from './attributes/import-file.ts'
 import type { Client } from './client.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, exitWith } from './exit.ts'
 import { inputFile } from './input-file.ts'
 import { brandNumber } from './numbers.ts'
 import { print } from './output.ts'
@@ -34,9 +34,7 @@ function importCommand(): Command {
     .option('--reason <text>', 'why; required to end blocked or excluded, with the scope lift')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', help)
-    .action(async (options: ImportOptions) => {
-      process.exitCode = await importAttributes(options)
-    })
+    .action(exitWith(importAttributes))
 }
 
 const help = `

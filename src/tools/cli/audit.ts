@@ -8,7 +8,7 @@ import { AuditQuery } from '../../sides/admin/requests.ts'
 import { type CheckedChains, createChainCheck } from '../../subjects/audit/chain.ts'
 import type { Client } from './client.ts'
 import { downloadTo } from './download-to.ts'
-import { CliError, type ExitCode, exit } from './exit.ts'
+import { CliError, type ExitCode, exit, exitWith } from './exit.ts'
 import { inputFile } from './input-file.ts'
 import { membersOf, withMembers } from './members.ts'
 import { wholeNumber } from './numbers.ts'
@@ -114,9 +114,7 @@ function verifyCommand(): Command {
     .option('--expect <digest...>', 'a digest of an earlier verification or export, which must still be in a chain')
     .option('--json', 'print the result as one JSON object')
     .addHelpText('after', verifyHelp)
-    .action(async (options: VerifyOptions) => {
-      process.exitCode = await verify(options)
-    })
+    .action(exitWith(verify))
 }
 
 async function verify(options: VerifyOptions): Promise<ExitCode> {

@@ -7,7 +7,7 @@ import { version } from '../../base/runtime/version.ts'
 import { sealBackup } from '../../base/store/backup-folder.ts'
 import { createBackupReader, type StreamEnd } from '../../base/store/backup-stream.ts'
 import type { SideName } from '../../sides/admin/calls.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, refuseWith } from './exit.ts'
 import { print } from './output.ts'
 import { type Addressed, withAddress, withSide } from './running-side.ts'
 import { number } from './text-table.ts'
@@ -85,6 +85,4 @@ async function backUp(side: SideName, options: BackupOptions): Promise<void> {
   }
 }
 
-function refuseFolder(error: Error): never {
-  throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
-}
+const refuseFolder = refuseWith('--out cannot be written')

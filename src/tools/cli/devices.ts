@@ -5,7 +5,7 @@ import type { AnswerOf } from '../../sides/admin/calls.ts'
 import { RemovedDevices } from '../../sides/admin/requests.ts'
 import type { Client } from './client.ts'
 import { importFile, phraseImport } from './devices/import.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, exitWith } from './exit.ts'
 import { inputFile } from './input-file.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
@@ -51,9 +51,7 @@ function importCommand(): Command {
     .option('--as-of <time>', 'the timestamp of records without one; default: when the file was changed')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', importHelp)
-    .action(async (options: ImportOptions) => {
-      process.exitCode = await runImport(options)
-    })
+    .action(exitWith(runImport))
 }
 
 const importHelp = `

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { finished } from 'node:stream/promises'
-import { CliError, exit } from './exit.ts'
+import { refuseWith } from './exit.ts'
 import { createTextWriter } from './output.ts'
 
 type Write = (chunk: Buffer) => Promise<void>
@@ -14,9 +14,7 @@ export async function downloadTo(file: string | undefined, download: (write: Wri
   if (file === undefined) return download(createTextWriter())
   const part = `${file}.part`
   const stream = createWriteStream(part, { mode: 0o600 })
-  const failed = (error: Error): never => {
-    throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
-  }
+  const failed = refuseWith('--out cannot be written')
   await once(stream, 'open').catch(failed)
   const closed = finished(stream)
   closed.catch(() => {})

@@ -20,3 +20,17 @@ export class CliError extends Error {
     this.exitCode = exitCode
   }
 }
+
+/** Handles an error about the input of the command. @example await readFile(file).catch(refuseWith('--file cannot be read')) */
+export const refuseWith =
+  (what: string) =>
+  (error: Error): never => {
+    throw new CliError(exit.usage, `${what}: ${error.message}`)
+  }
+
+/** The action of a command whose work returns the exit code. */
+export const exitWith =
+  <Args extends readonly unknown[]>(work: (...args: Args) => Promise<number>) =>
+  async (...args: Args): Promise<void> => {
+    process.exitCode = await work(...args)
+  }

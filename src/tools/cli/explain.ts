@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander'
 import type { SideName } from '../../sides/admin/calls.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, exitWith } from './exit.ts'
 import { type Found, findMessages, readLife, type Search } from './explain/find.ts'
 import { type Absences, phraseLife, phraseMatches } from './explain/show.ts'
 import { addressesOf, type SideOptions, type Sides, withSides } from './explain/sides.ts'
@@ -31,9 +31,7 @@ export function command(): Command {
     .option('--limit <count>', 'the most messages, the newest first', wholeNumber(1, 1_000), 10)
     .option('--json', 'print one JSON object')
     .addHelpText('after', help)
-    .action(async (message: string, options: ExplainOptions) => {
-      process.exitCode = await explain(message, options)
-    })
+    .action(exitWith(explain))
 }
 
 /** Adds the options of the second side. */

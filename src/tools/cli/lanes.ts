@@ -9,7 +9,7 @@ import { LaneSettings, Note, ReasonBody, RemovedLane } from '../../sides/admin/r
 import { ConfigError, type Problem } from '../../sides/config/problem.ts'
 import type { Raw } from '../../sides/config/raw.ts'
 import { readYaml } from '../../sides/config/read-yaml.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, refuseWith } from './exit.ts'
 import { labelOf, phraseLanes } from './lanes/show-lanes.ts'
 import { noteFlags, reasonFlags } from './lanes/target.ts'
 import { membersOf, withMembers } from './members.ts'
@@ -154,9 +154,7 @@ function removeCommand(): Command {
 
 /** @returns the settings as JSON, with the texts as they are written */
 async function readSettings(file: string): Promise<Record<string, unknown>> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CliError(exit.usage, `--file cannot be read: ${error.message}`)
-  })
+  const text = await readFile(file, 'utf8').catch(refuseWith('--file cannot be read'))
   const problems: Problem[] = []
   const raw = readYaml(text, basename(file), dirname(file), problems, { env: process.env })
   if (problems.length > 0) throw new ConfigError(problems)

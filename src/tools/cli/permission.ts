@@ -7,7 +7,7 @@ import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
 import { PermissionCheck, PermissionExport } from '../../sides/admin/requests.ts'
 import { downloadTo } from './download-to.ts'
-import { CliError, type ExitCode, exit } from './exit.ts'
+import { CliError, type ExitCode, exit, exitWith, refuseWith } from './exit.ts'
 import { phraseTime } from './lanes/show-lanes.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
@@ -56,9 +56,7 @@ function checkCommand(): Command {
     )
     .option('--json', 'print the answer as one JSON object')
     .addHelpText('after', checkHelp)
-    .action(async (options: CheckOptions) => {
-      process.exitCode = await check(options)
-    })
+    .action(exitWith(check))
 }
 
 const checkHelp = `
@@ -77,17 +75,12 @@ async function check({ exclusions: file, ...options }: CheckOptions): Promise<Ex
       ? await callSide(side, options, 'read', 'GET /admin/permission/check', { query })
       : await callSide(side, options, 'read', 'POST /admin/permission/check', {
           query,
-          body: await readList(file),
+          body: await readFile(file).catch(refuseWith('--exclusions cannot be read')),
           type: 'text/csv',
         })
   print(options, answer, phraseLate)
   return answer.certain > 0 ? exit.failed : exit.ok
 }
-
-const readList = (file: string): Promise<Buffer> =>
-  readFile(file).catch((error: Error) => {
-    throw new CliError(exit.usage, `--exclusions cannot be read: ${error.message}`)
-  })
 
 /** Shows the messages that were sent after an exclusion. */
 export function phraseLate({ users, messages, certain, unclear, longest_ms: longest, found }: LateMessages): string {

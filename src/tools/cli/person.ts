@@ -7,7 +7,7 @@ import { sleep } from '../../base/runtime/sleep.ts'
 import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
 import { downloadTo } from './download-to.ts'
 import { mergeErasures, parseErasureList, readErasureList } from './erasure-list.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, refuseWith } from './exit.ts'
 import { print } from './output.ts'
 import { type Addressed, calledSides, noSide, withAddress, withSide } from './running-side.ts'
 
@@ -145,9 +145,7 @@ const pollMs = 500
 async function readUsers(user: string | undefined, file: string | undefined): Promise<readonly string[]> {
   if ((user === undefined) === (file === undefined)) throw new CliError(exit.usage, 'give either --user or --users')
   if (user !== undefined) return [user]
-  const text = await readFile(file as string, 'utf8').catch((error: Error) => {
-    throw new CliError(exit.usage, `--users cannot be read: ${error.message}`)
-  })
+  const text = await readFile(file as string, 'utf8').catch(refuseWith('--users cannot be read'))
   const ids = text.split(/\r?\n/).filter((line) => line !== '')
   if (ids.length === 0) throw new CliError(exit.usage, `--users ${file} is empty: write one user id per line`)
   return ids

@@ -3,7 +3,7 @@
 import { Command, Option } from 'commander'
 import { loadConfig } from '../../sides/config/load.ts'
 import type { OperatorConfig } from '../../sides/config/table.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, exitWith } from './exit.ts'
 import type { SideOptions } from './explain/sides.ts'
 import { explain, withOtherSide } from './explain.ts'
 import { interruptible } from './interruptible.ts'
@@ -36,9 +36,7 @@ export function command(): Command {
   return withOtherSide(command)
     .option('--json', 'print the life of the message as one JSON object')
     .addHelpText('after', help)
-    .action(async (options: PushOptions) => {
-      process.exitCode = await push(options)
-    })
+    .action(exitWith(push))
 }
 
 const help = `

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { ReconciliationBody } from '../../sides/admin/requests.ts'
 import type { ShownRun } from '../../sides/admin/shown/run.ts'
 import type { Client } from './client.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, exitWith } from './exit.ts'
 import { membersOf, withMembers } from './members.ts'
 import { wholeNumber } from './numbers.ts'
 import { print } from './output.ts'
@@ -37,9 +37,7 @@ function runCommand(): Command {
     )
     .addOption(new Option('--timeout <time>', 'the longest wait').argParser(time).default(3_600_000, '1h'))
     .option('--json', 'print the report as one JSON object')
-    .action(async (options: ReconcileOptions) => {
-      process.exitCode = await reconcile(options)
-    })
+    .action(exitWith(reconcile))
 }
 
 const help = `

@@ -7,7 +7,7 @@ import { type OwnAddress, ownAddress } from '../../sides/config/compose/own-addr
 import { loadConfig } from '../../sides/config/load.ts'
 import { type Client, createClient, type Peer } from './client.ts'
 import { withConfig } from './config-option.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, refuseWith } from './exit.ts'
 import { interruptible } from './interruptible.ts'
 import type { Progress } from './progress.ts'
 import { timeOption } from './time.ts'
@@ -109,9 +109,7 @@ export async function runningSide(
 }
 
 export async function readKey(file: string): Promise<string> {
-  const key = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CliError(exit.usage, `--key-file cannot be read: ${error.message}`)
-  })
+  const key = await readFile(file, 'utf8').catch(refuseWith('--key-file cannot be read'))
   if (key.trim() === '') throw new CliError(exit.usage, `--key-file ${file} is empty: write the key into it`)
   return key.trim()
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { exit } from './exit.ts'
+import { exit, exitWith } from './exit.ts'
 import { inputFile } from './input-file.ts'
 import { print } from './output.ts'
 import { createProgress } from './progress.ts'
@@ -25,9 +25,7 @@ export function command(): Command {
     .option('--no-wait', 'exit when all records are in the queue, without waiting for their outcomes')
     .option('--json', 'print the summary as one JSON object')
     .addHelpText('after', help)
-    .action(async (options: SendOptions) => {
-      process.exitCode = await send(options)
-    })
+    .action(exitWith(send))
 }
 
 const help = `

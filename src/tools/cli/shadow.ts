@@ -7,7 +7,7 @@ import type { OperatorConfig } from '../../sides/config/table.ts'
 import type { Difference, LeftOut, ShadowReport } from '../shadow/tally.ts'
 import { createClient } from './client.ts'
 import { withConfig } from './config-option.ts'
-import { CliError, exit } from './exit.ts'
+import { CliError, exit, exitWith } from './exit.ts'
 import { explain, port } from './fake/common.ts'
 import { inputFile } from './input-file.ts'
 import { waitForSignal } from './interruptible.ts'
@@ -39,9 +39,7 @@ export function command(): Command {
     .addOption(new Option('--for <time>', 'stop after this time; default: at Ctrl-C or SIGTERM').argParser(time))
     .option('--json', 'print the report as one JSON object')
     .addHelpText('after', help)
-    .action(async (options: Options) => {
-      process.exitCode = await shadow(options)
-    })
+    .action(exitWith(shadow))
 }
 
 const help = `

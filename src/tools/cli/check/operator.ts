@@ -6,7 +6,7 @@ import { createReport } from '../../checker/report.ts'
 import { type Prepared, prepareRun } from '../../checker/run.ts'
 import { features } from '../../checker/target.ts'
 import { agrees } from '../confirm.ts'
-import { CliError, exit } from '../exit.ts'
+import { CliError, exit, exitWith } from '../exit.ts'
 import { createProgress } from '../progress.ts'
 import { demandKey, readKey } from '../running-side.ts'
 import { askPreparation } from './ask-preparation.ts'
@@ -44,9 +44,7 @@ export function checkOperatorCommand(): Command {
     .option('-y, --yes', 'send the messages without asking')
   return addRunOptions(withSettings(command, preparationTable, placeholders), 5_000)
     .addHelpText('after', help)
-    .action(async (options: CheckOptions) => {
-      process.exitCode = await checkOperator(options)
-    })
+    .action(exitWith(checkOperator))
 }
 
 const placeholders = {

@@ -7,7 +7,7 @@ import { createReport } from '../../checker/report.ts'
 import type { Prepared } from '../../checker/run.ts'
 import type { Feature } from '../../checker/target.ts'
 import { ask } from '../confirm.ts'
-import { CliError, exit } from '../exit.ts'
+import { CliError, exit, exitWith } from '../exit.ts'
 import { createProgress } from '../progress.ts'
 import { enqueuer } from './enqueue-records.ts'
 import { missingPreparations } from './facts.ts'
@@ -35,9 +35,7 @@ export function checkPlatformCommand(): Command {
     .option('--dry-run', 'print the plan, and have nothing enqueued')
   return addRunOptions(withSettings(command, platformPreparationTable, placeholders), mostRecords)
     .addHelpText('after', help)
-    .action(async (options: CheckPlatformOptions) => {
-      process.exitCode = await checkPlatform(options)
-    })
+    .action(exitWith(checkPlatform))
 }
 
 const placeholders = {

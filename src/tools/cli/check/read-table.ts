@@ -6,7 +6,7 @@ import type { Group, Settings, ValueOf } from '../../../base/runtime/setting.ts'
 import { check } from '../../../sides/config/check.ts'
 import { ConfigError, type Problem } from '../../../sides/config/problem.ts'
 import { readYaml } from '../../../sides/config/read-yaml.ts'
-import { CliError, exit } from '../exit.ts'
+import { refuseWith } from '../exit.ts'
 
 /** A setting that is a map with any names. */
 export interface MapOf<Preparation> {
@@ -40,9 +40,7 @@ export async function readTable<Table extends Group<Settings>>(
   maps: readonly MapOf<ValueOf<Table>>[],
 ): Promise<ValueOf<Table>> {
   if (file === undefined) return check(table, undefined, '', [])
-  const source = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CliError(exit.usage, `--file cannot be read: ${error.message}`)
-  })
+  const source = await readFile(file, 'utf8').catch(refuseWith('--file cannot be read'))
   const problems: Problem[] = []
   const where = basename(file)
   const raw = readYaml(source, where, dirname(resolve(file)), problems, { env: process.env })

@@ -8,7 +8,7 @@ import type { Comparison } from '../../checker/reports/compare.ts'
 import { htmlReport } from '../../checker/reports/html.ts'
 import { junitReport } from '../../checker/reports/junit.ts'
 import { textReport } from '../../checker/reports/text.ts'
-import { CliError, exit } from '../exit.ts'
+import { CliError, exit, refuseWith } from '../exit.ts'
 
 const formats: Readonly<Record<string, (report: Report, comparison?: Comparison) => string>> = {
   '.html': htmlReport,
@@ -37,9 +37,7 @@ export async function writeReports(
 
 /** Reads an earlier JSON report. @throws CliError if it is none */
 export async function readReport(file: string): Promise<Report> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new CliError(exit.usage, `--compare cannot be read: ${error.message}`)
-  })
+  const text = await readFile(file, 'utf8').catch(refuseWith('--compare cannot be read'))
   try {
     const report = JSON.parse(text) as Report
     if (report.format === 'bellwire-check-report/1') return report

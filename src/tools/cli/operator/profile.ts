@@ -4,7 +4,7 @@ import { clock } from '../../../base/runtime/clock.ts'
 import { profileSchema } from '../../../contract/integration-profile.ts'
 import { loadConfig } from '../../../sides/config/load.ts'
 import { withConfig } from '../config-option.ts'
-import { CliError, exit } from '../exit.ts'
+import { refuseWith } from '../exit.ts'
 import { noSection } from '../no-section.ts'
 
 /** `bellwire operator profile`: the integration profile (§1.6), from the configuration. No server needs to run. */
@@ -27,9 +27,7 @@ export function profileCommand(): Command {
 async function print(value: object, file: string | undefined): Promise<void> {
   const text = `${JSON.stringify(value, undefined, 2)}\n`
   if (file === undefined) return void process.stdout.write(text)
-  await writeFile(file, text).catch((error: Error) => {
-    throw new CliError(exit.usage, `--out ${file} cannot be written: ${error.message}`)
-  })
+  await writeFile(file, text).catch(refuseWith(`--out ${file} cannot be written`))
 }
 
 const help = `

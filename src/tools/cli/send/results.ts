@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { finished } from 'node:stream/promises'
-import { CliError, exit } from '../exit.ts'
+import { refuseWith } from '../exit.ts'
 
 /** One line of --out. */
 export interface ResultLine {
@@ -24,9 +24,7 @@ export interface Results {
 /** Writes --out as NDJSON, in the order in which the outcomes become known. */
 export async function openResults(file: string): Promise<Results> {
   const stream = createWriteStream(file, { mode: 0o600 })
-  await once(stream, 'open').catch((error: Error) => {
-    throw new CliError(exit.usage, `--out cannot be written: ${error.message}`)
-  })
+  await once(stream, 'open').catch(refuseWith('--out cannot be written'))
   let buffer = ''
   let full = false
   const flush = (): void => {
