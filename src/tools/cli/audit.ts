@@ -13,7 +13,7 @@ import { inputFile } from './input-file.ts'
 import { membersOf, withMembers } from './members.ts'
 import { wholeNumber } from './numbers.ts'
 import { print } from './output.ts'
-import { type Addressed, calledSides, noSide, type Side, withAddress, withSide } from './running-side.ts'
+import { type Addressed, calledSides, type Side, withAddress, withSide } from './running-side.ts'
 import { number, textTable } from './text-table.ts'
 
 const scope = 'audit'
@@ -172,9 +172,7 @@ function phraseResult({ chains, problems, missing }: CheckedChains): string {
 }
 
 async function onEachSide(options: Addressed, work: (client: Client, side: Side) => Promise<void>): Promise<void> {
-  const sides = await calledSides(options)
-  if (sides.length === 0) throw new CliError(exit.usage, noSide)
-  for (const side of sides) await withSide(side, options, [scope], (client) => work(client as Client, side))
+  for (const side of await calledSides(options)) await withSide(side, options, [scope], (client) => work(client as Client, side))
 }
 
 function lineReader(onLine: (line: string) => void) {

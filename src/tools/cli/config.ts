@@ -7,7 +7,7 @@ import { ConfigError } from '../../sides/config/problem.ts'
 import type { Config } from '../../sides/config/table.ts'
 import { CliError, exit } from './exit.ts'
 import { print } from './output.ts'
-import { type Addressed, calledSides, callSide, withAddress } from './running-side.ts'
+import { type Addressed, findSides, callSide, withAddress } from './running-side.ts'
 import { textTable } from './text-table.ts'
 
 interface Options extends Addressed {
@@ -47,7 +47,7 @@ export function command(): Command {
 }
 
 async function printRunning(options: Options): Promise<void> {
-  for (const side of await calledSides(options))
+  for (const side of await findSides(options))
     print(options, await callSide(side, options, 'audit', 'GET /admin/settings'), phraseSettings)
 }
 

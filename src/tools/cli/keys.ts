@@ -8,7 +8,7 @@ import { commaSeparated } from './check/option-kinds.ts'
 import { CliError, exit } from './exit.ts'
 import { membersOf, phraseHelp, withMembers } from './members.ts'
 import { print } from './output.ts'
-import { type Addressed, calledSides, callSide, noSide, type Side, withAddress } from './running-side.ts'
+import { type Addressed, calledSides, callSide, type Side, withAddress } from './running-side.ts'
 import { isoTime, textTable } from './text-table.ts'
 
 export function command(): Command {
@@ -54,7 +54,6 @@ const withOneSide = (command: Command): Command =>
 async function oneSide(options: Addressed & { readonly side?: SideName }): Promise<Side> {
   if (options.url === undefined && options.side !== undefined) return options.side
   const [side, other] = await calledSides(options)
-  if (side === undefined) throw new CliError(exit.usage, noSide)
   if (other !== undefined) throw new CliError(exit.usage, 'the configuration has both sides: give --side')
   return side
 }
@@ -103,9 +102,8 @@ function listCommand(): Command {
     .description('list the accepted keys of running sides, without their texts')
     .option('--json', 'print each answer as one JSON object per line')
     .action(async (options: Addressed) => {
-      const sides = await calledSides(options)
-      if (sides.length === 0) throw new CliError(exit.usage, noSide)
-      for (const side of sides) print(options, await callSide(side, options, 'audit', 'GET /admin/keys'), phraseKeys)
+      for (const side of await calledSides(options))
+        print(options, await callSide(side, options, 'audit', 'GET /admin/keys'), phraseKeys)
     })
 }
 

@@ -7,11 +7,11 @@ import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
 import { PermissionCheck, PermissionExport } from '../../sides/admin/requests.ts'
 import { downloadTo } from './download-to.ts'
-import { CliError, type ExitCode, exit, exitWith, refuseWith } from './exit.ts'
+import { type ExitCode, exit, exitWith, refuseWith } from './exit.ts'
 import { phraseTime } from './lanes/show-lanes.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
-import { type Addressed, calledSides, callSide, noSide, type Side, withAddress, withSide } from './running-side.ts'
+import { type Addressed, calledSides, callSide, withAddress, withSide } from './running-side.ts'
 import { textTable } from './text-table.ts'
 
 export function command(): Command {
@@ -37,7 +37,8 @@ function exportCommand(): Command {
     .option('-o, --out <file>', 'the file; default: standard output')
     .action(async ({ out, ...options }: ExportOptions) => {
       const query = membersOf(options, exportFlags)
-      await withSide(await calledSide(options), options, ['read'], (client) =>
+      const [side] = await calledSides(options)
+      await withSide(side, options, ['read'], (client) =>
         downloadTo(out, (write) => client.download('GET /admin/permission.csv', { query }, write)),
       )
     })
@@ -69,7 +70,7 @@ type LateMessages = AnswerOf<SideName, 'POST /admin/permission/check'>
 
 async function check({ exclusions: file, ...options }: CheckOptions): Promise<ExitCode> {
   const query = membersOf(options, checkFlags)
-  const side = await calledSide(options)
+  const [side] = await calledSides(options)
   const answer =
     file === 'source'
       ? await callSide(side, options, 'read', 'GET /admin/permission/check', { query })
@@ -102,9 +103,3 @@ export function phraseLate({ users, messages, certain, unclear, longest_ms: long
 }
 
 const lateColumns = ['USER', 'IDENTIFIER', 'EXCLUDED AT', 'SENT AT', 'AFTER', ''].map((title) => ({ title }))
-
-async function calledSide(options: Addressed): Promise<Side> {
-  const [side] = await calledSides(options)
-  if (side === undefined) throw new CliError(exit.usage, noSide)
-  return side
-}

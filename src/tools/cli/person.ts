@@ -9,7 +9,7 @@ import { downloadTo } from './download-to.ts'
 import { mergeErasures, parseErasureList, readErasureList } from './erasure-list.ts'
 import { CliError, exit, refuseWith } from './exit.ts'
 import { print } from './output.ts'
-import { type Addressed, calledSides, noSide, withAddress, withSide } from './running-side.ts'
+import { type Addressed, calledSides, withAddress, withSide } from './running-side.ts'
 
 const scope = 'people'
 
@@ -46,7 +46,6 @@ function exportCommand(): Command {
     .option('--out <file>', 'write to this file instead of standard output')
     .action(async ({ brand, user, out, ...options }: PersonOptions & { readonly out?: string }) => {
       const sides = await calledSides(options)
-      if (sides.length === 0) throw new CliError(exit.usage, noSide)
       await downloadTo(out, async (write) => {
         let before = '[\n'
         for (const side of sides) {
@@ -84,7 +83,6 @@ function eraseCommand(): Command {
     .action(async ({ brand, user, users, list, reason, wait, ...options }: EraseOptions) => {
       const ids = await readUsers(user, users)
       const sides = await calledSides(options)
-      if (sides.length === 0) throw new CliError(exit.usage, noSide)
       for (const side of sides)
         await withSide(
           side,
@@ -127,7 +125,6 @@ restored store does not have stays in it. So the command can be run every few mi
 
 async function listErasures(options: Addressed, out: string | undefined): Promise<void> {
   const sides = await calledSides(options)
-  if (sides.length === 0) throw new CliError(exit.usage, noSide)
   const kept = out !== undefined && existsSync(out) ? await readErasureList(out, 'the file') : []
   const parts: Buffer[] = []
   for (const side of sides)

@@ -168,11 +168,16 @@ export const callSide = <Called extends Side, Name extends RouteName<NameOf<Call
 ): Promise<AnswerOf<NameOf<Called>, Name>> =>
   withSide(side, addressed, [scope], (client) => client.call(name, ...request))
 
-/** The sides that a command calls: the one at --url, or those of the configuration. */
-export async function calledSides({ url, config }: Pick<Addressed, 'url' | 'config'>): Promise<readonly Side[]> {
+/** The sides that a command can call: the one at --url, or those of the configuration. */
+export async function findSides({ url, config }: Pick<Addressed, 'url' | 'config'>): Promise<readonly Side[]> {
   if (url !== undefined) return ['server']
   const configured = await loadConfig(config)
   return (['operator', 'platform'] as const).filter((side) => configured[side])
 }
 
-export const noSide = 'give --url and a key, or a configuration with a section operator or platform'
+/** The same. @throws CliError if there is none */
+export async function calledSides(options: Pick<Addressed, 'url' | 'config'>): Promise<[Side, ...Side[]]> {
+  const [side, ...others] = await findSides(options)
+  if (side !== undefined) return [side, ...others]
+  throw new CliError(exit.usage, 'give --url and a key, or a configuration with a section operator or platform')
+}

@@ -3,7 +3,7 @@
 import type { SideName } from '../../../sides/admin/calls.ts'
 import { type Client, createClient } from '../client.ts'
 import { CliError, exit } from '../exit.ts'
-import { type Address, type Addressed, calledSides, noSide, runningSide, type Side } from '../running-side.ts'
+import { type Address, type Addressed, calledSides, findSides, runningSide, type Side } from '../running-side.ts'
 
 export interface SideOptions extends Addressed {
   readonly otherUrl?: string
@@ -18,8 +18,7 @@ interface AskedSide extends Address {
 /** Reads the addresses and keys from the command line and the configuration. */
 export async function addressesOf(options: SideOptions): Promise<readonly AskedSide[]> {
   const { otherUrl, otherKey, otherKeyFile, ...addressed } = options
-  const sides = await calledSides(options)
-  if (sides.length === 0 && otherUrl === undefined) throw new CliError(exit.usage, noSide)
+  const sides = otherUrl === undefined ? await calledSides(options) : await findSides(options)
   const addresses = await Promise.all(
     sides.map(async (side) => ({ side, ...(await runningSide(side, addressed, ['counts', 'read'])) })),
   )
