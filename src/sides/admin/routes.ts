@@ -115,7 +115,7 @@ export function operatorRoutes(parts: OperatorParts) {
       databaseOf: (brand) => (parts.brands.includes(brand) ? parts.database : undefined),
       exclusionsOf: parts.exclusionsOf,
     }),
-    ...servicesIn(parts),
+    route('GET /admin/services', 'counts', null, listServices(parts.services)),
     ...removalsIn(parts),
     ...devicesIn(() => parts.registry),
     route('POST /admin/devices/link', 'devices', 'devices.link', changes.link),
@@ -164,7 +164,7 @@ export function platformRoutes(parts: PlatformParts) {
     route('GET /admin/conversions/messages', 'read', 'conversions.list', conversions.list),
     route('GET /admin/conversions/messages.csv', 'read', 'conversions.export', conversions.exportList),
     route('GET /admin/consumers', 'counts', null, listConsumers(parts.consumers)),
-    ...servicesIn(parts),
+    route('GET /admin/services', 'counts', null, listServices(parts.services)),
     ...removalsIn(parts),
     ...(parts.app
       ? [
@@ -197,10 +197,6 @@ function peopleIn(side: 'operator' | 'platform', { people: given }: SharedParts)
     // Counts and a digest: clients ask again until it is done.
     route('GET /admin/people/erasures/:id', 'people', null, people.showErasure),
   ]
-}
-
-function servicesIn({ services }: SharedParts) {
-  return [route('GET /admin/services', 'counts', null, listServices(services))]
 }
 
 function keysIn({ keyLists, storedKeys, configuration }: SharedParts) {

@@ -23,10 +23,6 @@ function ownLanes(platform: Config['platform'], channel: (typeof channels)[numbe
 export function checkConsistency(config: Config): readonly Fault[] {
   const problems: Fault[] = []
   const { operator, platform } = config
-  const refuseDuplicate = (path: string, description: string, values: readonly string[], remedy: string): void => {
-    const duplicate = values.findIndex((value, i) => values.indexOf(value) < i)
-    if (duplicate >= 0) problems.push({ path: `${path}[${duplicate}]`, description, remedy })
-  }
   problems.push(
     ...keyFaults('operator.keys', operator?.keys ?? []),
     ...keyFaults('operator.admin_keys', operator?.adminKeys ?? []),
@@ -95,12 +91,6 @@ export function checkConsistency(config: Config): readonly Fault[] {
   problems.push(...checkChannels(operator?.publish ?? [], platform?.deviceLinks ?? [], platform?.intake ?? []))
   const lanes = platform?.lanes ?? []
   const webhooks = operator?.status?.webhooks ?? []
-  refuseDuplicate(
-    'operator.status.webhooks',
-    'the statuses of this brand are sent already',
-    webhooks.map(({ brand }) => brand),
-    'send the statuses of each brand to one platform',
-  )
   for (const [i, { to, status }] of lanes.entries()) {
     if (status.pollMs !== undefined && to.is !== 'operator-api')
       problems.push({
@@ -127,9 +117,17 @@ export function checkConsistency(config: Config): readonly Fault[] {
   }
   const brandsOfKeys = operator?.keys.flatMap((key) => key.brands) ?? []
   const brandsOfLanes = lanes.map(({ brand }) => brand)
-  for (const [i, { brand }] of webhooks.entries()) {
-    const path = `operator.status.webhooks[${i}].brand`
-    problems.push(...brandFaults(path, [brand], brandsOfKeys, 'the brands of operator.keys'))
+  for (const [i, { brand, to }] of webhooks.entries()) {
+    const path = `operator.status.webhooks[${i}]`
+    if (webhooks.slice(0, i).some((other) => other.brand === brand))
+      problems.push({
+        path,
+        description: 'the statuses of this brand are sent already',
+        remedy: 'send the statuses of each brand to one platform',
+      })
+    problems.push(...brandFaults(`${path}.brand`, [brand], brandsOfKeys, 'the brands of operator.keys'))
+    if (to.is === 'template')
+      problems.push(...httpProblems(templateSettings(to), 'status', { at: `${path}.to`, brands: [] }))
   }
   for (const [i, { brands = [] }] of (platform?.intake ?? []).entries())
     problems.push(...brandFaults(`platform.intake[${i}].brands`, brands, brandsOfLanes, 'the brands of lanes'))
@@ -144,11 +142,6 @@ export function checkConsistency(config: Config): readonly Fault[] {
         remedy: 'compare each field of a brand with one operator',
       })
   }
-  for (const [i, { to }] of webhooks.entries())
-    if (to.is === 'template') {
-      const at = `operator.status.webhooks[${i}].to`
-      problems.push(...httpProblems(templateSettings(to), 'status', { at, brands: [] }))
-    }
   if (operator) problems.push(...checkAttributes(operator))
   for (const [path, side] of [
     ['operator', operator],
@@ -173,7 +166,7 @@ export function checkConsistency(config: Config): readonly Fault[] {
           description: 'is the same as operator.store',
           remedy: 'give each side its own store',
         })
-    problems.push(...storeProblems(platform, 'platform.').map((problem) => ({ ...problem })))
+    problems.push(...storeProblems(platform, 'platform.'))
   }
   const ports = [
     { path: 'operator.port', ...operator },

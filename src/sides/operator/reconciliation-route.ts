@@ -6,6 +6,7 @@ import { HttpError } from '../../base/http/http.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
+import { createAbortableWait, within } from '../../base/runtime/within.ts'
 import { reconciliation } from '../../contract/endpoints.ts'
 import { readJsonBody } from '../../contract/json-body.ts'
 import { shortened } from '../../contract/storable.ts'
@@ -80,14 +81,12 @@ async function openSnapshot(
   abort: AbortController,
   stallMs: number,
 ): Promise<Snapshot> {
-  const timer = clock.setTimeout(() => abort.abort(new Error(`no answer within ${stallMs} ms`)), stallMs)
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  aborted.catch(() => {})
-  abort.signal.addEventListener('abort', () => reject(abort.signal.reason), { once: true })
+  const wait = createAbortableWait()
+  abort.signal.addEventListener('abort', () => wait.abort(abort.signal.reason), { once: true })
   try {
     const opening = (source.all as NonNullable<AttributeSource['all']>)(brand, field, { signal: abort.signal })
     // A snapshot that comes after the abort is not read: the signal ends its query.
-    const snapshot = await Promise.race([opening, aborted])
+    const snapshot = await within(stallMs, wait.for(opening))
     return { chunks: snapshot.chunks, timestamp: toUtc(snapshot.timestamp) }
   } catch (error) {
     if (error instanceof NotListed) throw noSource(brand, field)
@@ -97,8 +96,6 @@ async function openSnapshot(
       `the source ${source.name} cannot list ${field} now (${cause}): repeat the request`,
       waitSeconds,
     )
-  } finally {
-    clock.clearTimeout(timer)
   }
 }
 

@@ -8,9 +8,9 @@ import { httpSource } from '../../../subjects/attributes/http.ts'
 import { sqlSource } from '../../../subjects/attributes/sql.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
 import { loadSource } from '../module.ts'
-import { ConfigError } from '../problem.ts'
 import type { OperatorConfig } from '../table.ts'
 import { addressOptions } from './services/address.ts'
+import { refuse } from './services/files.ts'
 import { suppressionOptions } from './suppression.ts'
 
 export async function attributeOptions(
@@ -35,7 +35,7 @@ async function createSources({ attributes, keys }: OperatorConfig): Promise<Attr
   try {
     return combine(parts)
   } catch (error) {
-    return refuse('operator.attributes', error)
+    return refuse('operator.attributes', messageOf(error))
   }
 }
 
@@ -43,7 +43,7 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
   switch (settings.is) {
     case 'file':
       return fileSource(settings.file, settings.brand === undefined ? {} : { brand: settings.brand }).catch(
-        (error: unknown) => refuse(`${path}.file`, error),
+        (error: unknown) => refuse(`${path}.file`, messageOf(error)),
       )
     case 'sql':
       return sqlSource(settings)
@@ -52,8 +52,4 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
     case 'module':
       return loadSource(settings.module, settings.name, `${path}.module`)
   }
-}
-
-function refuse(path: string, error: unknown): never {
-  throw new ConfigError([{ path, where: '', description: messageOf(error) }])
 }

@@ -2,9 +2,12 @@
 
 import { present } from '../../../base/runtime/present.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
+import type { AnswerOf } from '../../../sides/admin/calls.ts'
 import { composeLife, type Life } from '../../../sides/admin/message-life.ts'
-import type { OperatorRow, PlatformRow } from './answers.ts'
 import type { Sides } from './sides.ts'
+
+type PlatformRow = AnswerOf<'platform', 'GET /admin/messages'>['messages'][number]
+type OperatorRow = AnswerOf<'operator', 'GET /admin/messages'>['messages'][number]
 
 export type Search =
   | { readonly by: 'ref' | 'id'; readonly value: string }

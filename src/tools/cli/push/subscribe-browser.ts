@@ -8,6 +8,7 @@ import { judgeHost, judgeLocalRequest } from '../../../base/http/local-request.t
 import { createSubscriberToken } from '../../../base/http/subscriber-token.ts'
 import { limitUnanswered } from '../../../base/http/unanswered.ts'
 import { messageOf } from '../../../base/runtime/message-of.ts'
+import { readBody } from '../../../base/runtime/read-body.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
 import { readWidget } from '../../demo/read-widget.ts'
 import { CliError, exit } from '../exit.ts'
@@ -62,7 +63,7 @@ export async function subscribeBrowser(operator: OperatorConfig, options: Subscr
         response.writeHead(200, { 'content-type': 'text/javascript' }).end(worker)
         return
       case `POST ${path}`:
-        await link(await textOf(request))
+        await link(await readSubscription(request))
         response.once('close', resolve)
         return reply(response, 200, 'linked')
       default:
@@ -89,15 +90,12 @@ function publicKeyOf({ push }: OperatorConfig, brand: string): string {
   throw new CliError(exit.usage, `--subscribe needs a service web-push in operator.push.devices for brand ${brand}`)
 }
 
-const mostSubscriptionLength = 10_000
+const mostSubscriptionBytes = 10_000
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += chunk
-    if (text.length > mostSubscriptionLength) throw new Error('the subscription is too long')
-  }
-  return text
+async function readSubscription(request: IncomingMessage): Promise<string> {
+  const body = await readBody(request, mostSubscriptionBytes)
+  if (!body) throw new Error('the subscription is too long')
+  return body.toString()
 }
 
 function reply(response: ServerResponse, status: number, text: string): void {

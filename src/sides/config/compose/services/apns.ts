@@ -22,22 +22,16 @@ export async function apnsOptions(config: ApnsConfig, path: string): Promise<Apn
         'copy it from developer.apple.com, Membership and Keys',
       )
   }
-  const key = await signingKey(config, path)
-  return { ...options, ...testing, key, ...(await caOption(config, path)) }
-}
-
-async function signingKey(config: ApnsConfig, path: string): Promise<string> {
-  const read = await fileOrText({
+  const key = await fileOrText({
     file: config.key,
     text: config.keyText,
     filePath: `${path}.key`,
     textPath: `${path}.key_text`,
     remedy: 'write the path of the .p8 file, which Apple offers for download only once, when the key is created',
+    parse(text) {
+      apnsSigningKey(text)
+      return text
+    },
   })
-  try {
-    apnsSigningKey(read.text)
-    return read.text
-  } catch (error) {
-    return refuse(read.path, (error as Error).message)
-  }
+  return { ...options, ...testing, key, ...(await caOption(config, path)) }
 }

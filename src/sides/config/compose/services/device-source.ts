@@ -3,8 +3,8 @@ import { httpDevices } from '../../../../subjects/devices/sources/http.ts'
 import { sqlDevices } from '../../../../subjects/devices/sources/sql.ts'
 import type { DevicesConfig } from '../../../../subjects/settings/devices.ts'
 import { loadDeviceSource } from '../../module.ts'
-import { ConfigError } from '../../problem.ts'
 import { addressOptions } from './address.ts'
+import { refuse } from './files.ts'
 
 /** @param path the path of the setting, for error messages: 'operator.push.devices.source' */
 export async function deviceSource(config: DevicesConfig['source'], path: string): Promise<DeviceSource | 'registry'> {
@@ -16,7 +16,7 @@ export async function deviceSource(config: DevicesConfig['source'], path: string
       try {
         return sqlDevices(config)
       } catch (error) {
-        throw new ConfigError([{ path: `${path}.sql`, where: '', description: (error as Error).message }])
+        return refuse(`${path}.sql`, (error as Error).message)
       }
     }
     case 'http': {

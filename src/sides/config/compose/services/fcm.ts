@@ -1,7 +1,7 @@
 import type { FcmOptions } from '../../../../subjects/providers/fcm/fcm.ts'
-import { readServiceAccount, type ServiceAccount } from '../../../../subjects/providers/fcm/service-account.ts'
+import { readServiceAccount } from '../../../../subjects/providers/fcm/service-account.ts'
 import type { FcmConfig } from '../../../../subjects/settings/services/fcm.ts'
-import { caOption, fileOrText, refuse } from './files.ts'
+import { caOption, fileOrText } from './files.ts'
 
 /**
  * Converts the settings to options, and reads the files that they name.
@@ -14,22 +14,14 @@ export async function fcmOptions(config: FcmConfig, path: string): Promise<FcmOp
   return {
     ...options,
     ...testing,
-    serviceAccount: await loadServiceAccount(config, path),
+    serviceAccount: await fileOrText({
+      file: config.credentials,
+      text: config.credentialsJson,
+      filePath: `${path}.credentials`,
+      textPath: `${path}.credentials_json`,
+      remedy: 'download the key of a service account in the Firebase console (Project settings, Service accounts)',
+      parse: readServiceAccount,
+    }),
     ...(await caOption(config, path)),
-  }
-}
-
-async function loadServiceAccount(config: FcmConfig, path: string): Promise<ServiceAccount> {
-  const read = await fileOrText({
-    file: config.credentials,
-    text: config.credentialsJson,
-    filePath: `${path}.credentials`,
-    textPath: `${path}.credentials_json`,
-    remedy: 'download the key of a service account in the Firebase console (Project settings, Service accounts)',
-  })
-  try {
-    return readServiceAccount(read.text)
-  } catch (error) {
-    return refuse(read.path, (error as Error).message)
   }
 }

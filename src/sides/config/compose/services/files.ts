@@ -8,31 +8,32 @@ export function refuse(path: string, description: string, remedy?: string): neve
   throw new ConfigError([{ path, where: '', description, ...(remedy !== undefined && { remedy }) }])
 }
 
-export interface FileOrText {
+interface FileOrText<Value> {
   readonly file: string | undefined
   readonly text: string | undefined
   /** The paths of the two settings. */
   readonly filePath: string
   readonly textPath: string
   readonly remedy: string
+  /** Throws why the text cannot be used. */
+  readonly parse: (text: string) => Value
 }
 
-/** The text from one of two settings, and the path of that setting. Exactly one of them must be set. */
-export async function fileOrText({
-  file,
-  text,
-  filePath,
-  textPath,
-  remedy,
-}: FileOrText): Promise<{ text: string; path: string }> {
+/** The value in one of two settings: in a file, or in the text itself. Exactly one of them must be set. */
+export async function fileOrText<Value>(settings: FileOrText<Value>): Promise<Value> {
+  const { file, text, filePath, textPath, remedy, parse } = settings
   if ((file === undefined) === (text === undefined))
     refuse(
       filePath,
       file === undefined ? `set either this or ${textPath}` : `set only one of this and ${textPath}`,
       remedy,
     )
-  if (text !== undefined) return { text, path: textPath }
-  return { text: await readText(file as string, filePath, remedy), path: filePath }
+  const given = text ?? (await readText(file as string, filePath, remedy))
+  try {
+    return parse(given)
+  } catch (error) {
+    return refuse(text === undefined ? filePath : textPath, (error as Error).message)
+  }
 }
 
 export async function readText(file: string, path: string, remedy: string): Promise<string> {

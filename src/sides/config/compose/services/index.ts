@@ -9,10 +9,10 @@ import { judgeEndpoint } from '../../../../subjects/providers/web-push/judge-end
 import { type WebPushOptions, webPush } from '../../../../subjects/providers/web-push/web-push.ts'
 import type { DevicesConfig, PushServiceConfig } from '../../../../subjects/settings/devices.ts'
 import { loadPushService } from '../../module.ts'
-import { ConfigError } from '../../problem.ts'
 import { apnsOptions } from './apns.ts'
 import { deviceSource } from './device-source.ts'
 import { fcmOptions } from './fcm.ts'
+import { refuse } from './files.ts'
 import { composeHttpService } from './http.ts'
 import { endpointRules, webPushOptions } from './web-push.ts'
 
@@ -92,13 +92,6 @@ function refuseDuplicateNames(services: readonly PushService[], at: string): voi
   const names = services.map(({ name }) => name)
   const duplicate = names.findIndex((name, i) => names.indexOf(name) < i)
   if (duplicate < 0) return
-  const description = `another push service is also named ${names[duplicate]}`
-  throw new ConfigError([
-    {
-      path: `${at}.services[${duplicate}]`,
-      where: '',
-      description,
-      remedy: 'give each service its own name: pauses, alerts and removals refer to it',
-    },
-  ])
+  const remedy = 'give each service its own name: pauses, alerts and removals refer to it'
+  refuse(`${at}.services[${duplicate}]`, `another push service is also named ${names[duplicate]}`, remedy)
 }

@@ -2,8 +2,7 @@ import type { EndpointRules } from '../../../../subjects/providers/web-push/judg
 import { judgeKeys } from '../../../../subjects/providers/web-push/vapid.ts'
 import type { WebPushOptions } from '../../../../subjects/providers/web-push/web-push.ts'
 import type { WebPushConfig } from '../../../../subjects/settings/services/web-push.ts'
-import { ConfigError } from '../../problem.ts'
-import { caOption } from './files.ts'
+import { caOption, refuse } from './files.ts'
 
 /**
  * Converts the settings of a Web Push service to its options.
@@ -16,7 +15,7 @@ export async function webPushOptions(config: WebPushConfig, path: string): Promi
   const description = judgeKeys(options)
   if (description !== undefined) {
     const remedy = 'use the key pair with which the site subscribes, or make a new one with: bellwire vapid'
-    throw new ConfigError([{ path: `${path}.private_key`, where: '', description, remedy }])
+    return refuse(`${path}.private_key`, description, remedy)
   }
   return { ...options, ...endpointRules(config), ...(await caOption(config, path)) }
 }
