@@ -17,17 +17,14 @@ import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/en
 import { alertsOf } from '../../subjects/alerts/options.ts'
 import { type ActRecorder, type AuditTrail, createAuditTrail } from '../../subjects/audit/trail.ts'
 import { appPaths, serveAppApi } from '../../subjects/delivery/app-api.ts'
-import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjects/delivery/compose.ts'
+import { createSidePaths } from '../../subjects/delivery/compose.ts'
 import { countMessages } from '../../subjects/delivery/message-counts.ts'
 import { createStoreRetention } from '../../subjects/delivery/retention.ts'
 import { createRevocations } from '../../subjects/delivery/revoked-tokens.ts'
-import { createSendPath, type SendPath } from '../../subjects/delivery/send-path.ts'
 import { readSourceExclusions } from '../../subjects/delivery/source-exclusions.ts'
 import { createSuppression } from '../../subjects/delivery/suppress.ts'
 import { isProviderKnown, knownKinds } from '../../subjects/devices/reachable.ts'
 import type { Registry } from '../../subjects/devices/registry.ts'
-import { createRemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
-import type { Channel } from '../../subjects/providers/provider.ts'
 import { brandFaults } from '../../subjects/settings/contradictions.ts'
 import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
 import { createStatusPages } from '../../subjects/status/pages.ts'
@@ -190,17 +187,20 @@ async function composeOn(
       ? createSuppression(attributes, signal, options.suppression)
       : undefined
   const maxDevices = { ...deviceLimits, ...options.deviceLimits }
-  const removals =
-    push && 'devices' in push
-      ? createRemovalKeeper({ database, ...(push.devices.removals && { limits: push.devices.removals }) })
-      : undefined
   const recorder = statuses?.recorder
-  const parts = { registry, brake: removals, devicesPerUser: maxDevices.services, content, limits }
-  const deliveries = {
-    push: push && createPushDelivery(push, parts),
-    site: site && createSiteDelivery(site, database, parts),
-  }
-  const paths = { push: pathOf('push'), site: pathOf('site') }
+  const deliveries = createSidePaths({
+    push,
+    site,
+    content,
+    stores: [{ database, erased }],
+    registry,
+    devicesPerUser: maxDevices.services,
+    limits,
+    checkMessage: suppression?.checkMessage,
+    settledOps: (channel) => statuses?.settledOps(channel),
+  })
+  const [channelPaths] = deliveries.ofStores
+  const paths = { push: channelPaths?.push?.path, site: channelPaths?.site?.path }
   const brands = [...new Set(options.keys.flatMap((key) => key.brands))]
   const allBrands = [...brands, ...(options.publish ?? []).map(({ brand }) => brand)]
   const bodies = { ...limits, ...options.testing }
@@ -245,11 +245,8 @@ async function composeOn(
       judge: options.judgeDevice,
       reaches: isProviderKnown(pushServices(options), options.publish ?? []),
     },
-    services: (['push', 'site'] as const).flatMap((channel) => {
-      const delivery = deliveries[channel]
-      return delivery ? [{ channel, states: delivery.states }] : []
-    }),
-    removals,
+    services: deliveries.services,
+    removals: deliveries.removals,
     brands,
     exclusionsOf: async (brand) => {
       if (!attributes) throw new Error('the operator has no attribute source')
@@ -308,7 +305,7 @@ async function composeOn(
 
   const eraser = createEraser(database, people.parts)
   const retention = createStoreRetention(store.database, store.queue, options, store.statuses ? [forgetStatuses] : [])
-  await removals?.start()
+  await deliveries.removals?.start()
   retention.start()
   trail.start(options.auditKeptMs)
   eraser.start()
@@ -332,31 +329,16 @@ async function composeOn(
       for (const stop of stopMetrics) stop()
       await stopAlerts()
       await Promise.all([retention.stop(), eraser.stop(), erased.stop()])
-      await atMost(withinMs, Promise.all([paths.push?.idle(), paths.site?.idle()]))
+      await atMost(withinMs, deliveries.idle())
       await Promise.all([app.close(), adminApp.close()])
       await trail.stop()
       await revocations.stop()
       await storedKeys.stop()
       await outbox.stop(withinMs)
       await statuses?.stop(withinMs)
-      await removals?.stop()
-      await Promise.all([deliveries.push?.close(), deliveries.site?.close(), attributes?.close?.()])
+      await Promise.all([deliveries.close(), attributes?.close?.()])
       await database.close()
     },
-  }
-
-  function pathOf(channel: Channel): SendPath | undefined {
-    const delivery = deliveries[channel]
-    if (!delivery) return undefined
-    const settledOps = statuses?.settledOps(channel)
-    return createSendPath({
-      database,
-      delivery,
-      checkMessage: suppression?.checkMessage,
-      erased,
-      settledOps,
-      ...pathLimits(limits),
-    })
   }
 }
 

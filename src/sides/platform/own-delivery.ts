@@ -2,33 +2,22 @@
 // message is claimed in the store of its brand, suppressed by the CRM's attributes, and sent to the devices of the brand's registry.
 
 import type { Fatal } from '../../contract/outcome.ts'
-import { createPushDelivery, createSiteDelivery, pathLimits } from '../../subjects/delivery/compose.ts'
-import type { Delivery } from '../../subjects/delivery/delivery.ts'
-import { createSendPath, type SendPath } from '../../subjects/delivery/send-path.ts'
+import { type ChannelPath, createSidePaths, type SidePaths } from '../../subjects/delivery/compose.ts'
 import { createSuppression, type Suppression, suppressing } from '../../subjects/delivery/suppress.ts'
 import type { DeviceSource } from '../../subjects/devices/device-source.ts'
 import { devicesPerUser, type Registry } from '../../subjects/devices/registry.ts'
-import { createRemovalKeeper, type RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
 import { createExpiry } from '../../subjects/inbox/expiry.ts'
 import type { Channel, Provider, Result } from '../../subjects/providers/provider.ts'
 import { crmSource } from '../../subjects/reconcile/crm/attribute-source.ts'
-import type { ChannelServices } from '../admin/services.ts'
 import { type OwnDeliveryOptions, ownDeliveryLimits } from './options.ts'
 import type { OwnStatuses } from './own-statuses.ts'
 import type { PlatformStore, PlatformStores } from './stores.ts'
 
-export interface OwnDelivery {
+export interface OwnDelivery extends Omit<SidePaths, 'ofStores'> {
   /** The send path of a channel, as the provider of a lane. */
   providerOf(brand: string, channel: Channel): Provider
   readonly suppression: Suppression | undefined
-  /** The push services and providers. */
-  readonly services: readonly ChannelServices[]
-  /** The brake on removals. Absent: no lane sends to devices. */
-  readonly removals: RemovalKeeper | undefined
   start(): Promise<void>
-  /** Resolves when nothing is in progress. */
-  idle(): Promise<void>
-  close(): Promise<void>
 }
 
 /** Most messages in one call of the send path. A lane has its own, lower limits. */
@@ -46,77 +35,36 @@ export function createOwnDelivery(
   { perUser = devicesPerUser, signal, statuses }: OwnDeliveryParts,
 ): OwnDelivery {
   const { push, site, content } = options
-  const limits = { ...ownDeliveryLimits, ...options.limits }
   const suppression = createOwnSuppression(options, stores, signal)
-  const [main] = stores.all as readonly [PlatformStore, ...PlatformStore[]]
-  const removals =
-    push && 'devices' in push
-      ? createRemovalKeeper({
-          // Several brands may share a credential, so the brake has one database.
-          database: main.database,
-          ...(push.devices.removals && { limits: push.devices.removals }),
-        })
-      : undefined
-  const parts = { registry: registryOf(stores), brake: removals, devicesPerUser: perUser, content, limits }
-  // The stores share the providers, so a provider has one rate, one breaker and one pause. Each store has an inbox of its own.
-  const pushDelivery = push && createPushDelivery(push, parts)
-  const provider = site && site !== 'inbox' ? createSiteDelivery(site, main.database, parts) : undefined
-  const paths = stores.all.map((store) => ({
-    push: pathOf(store, pushDelivery, 'sent'),
-    site: pathOf(
-      store,
-      provider ?? (site && createSiteDelivery(site, store.database, parts)),
-      site === 'inbox' ? 'delivered' : 'sent',
-    ),
-  }))
+  const { ofStores, ...paths } = createSidePaths({
+    push,
+    site,
+    content,
+    stores: stores.all,
+    registry: registryOf(stores),
+    devicesPerUser: perUser,
+    limits: { ...ownDeliveryLimits, ...options.limits },
+    checkMessage: suppression?.checkMessage,
+    settledOps: (channel) => statuses.settledOps(channel === 'site' && site === 'inbox' ? 'delivered' : 'sent'),
+  })
   const expiries = site === 'inbox' ? stores.all.map(({ database }) => createExpiry(database, statuses.inboxOps)) : []
-  const all = paths.flatMap(({ push, site }) => [push, site]).filter((path) => path !== undefined)
-
-  function pathOf(
-    { database, erased }: PlatformStore,
-    delivery: Delivery | undefined,
-    success: 'sent' | 'delivered',
-  ): OwnPath | undefined {
-    if (!delivery) return undefined
-    const checkMessage = suppression?.checkMessage
-    const settledOps = statuses.settledOps(success)
-    return {
-      delivery,
-      path: createSendPath({ database, delivery, checkMessage, settledOps, erased, ...pathLimits(limits) }),
-    }
-  }
-
   return {
+    ...paths,
     providerOf(brand, channel) {
-      const found = paths[stores.all.indexOf(stores.of(brand))]?.[channel]
+      const found = ofStores[stores.all.indexOf(stores.of(brand))]?.[channel]
       if (!found) throw new Error(`the platform has no provider of its own for ${channel} messages`)
       return throughPath(found)
     },
     suppression,
-    services: servicesOf(paths),
-    removals,
     async start() {
-      await removals?.start()
+      await paths.removals?.start()
       for (const expiry of expiries) expiry.start()
     },
-    idle: async () => void (await Promise.all(all.map(({ path }) => path.idle()))),
     async close() {
-      await Promise.all([removals, ...expiries].map((each) => each?.stop()))
-      await Promise.all([...new Set(all.map(({ delivery }) => delivery))].map((delivery) => delivery.close()))
+      await Promise.all(expiries.map((expiry) => expiry.stop()))
+      await paths.close()
     },
   }
-}
-
-/** Each service once: the stores share the push services and the provider. */
-function servicesOf(paths: readonly { readonly [Each in Channel]: OwnPath | undefined }[]): readonly ChannelServices[] {
-  return (['push', 'site'] as const).flatMap((channel) =>
-    [...new Set(paths.flatMap((path) => path[channel]?.delivery ?? []))].map(({ states }) => ({ channel, states })),
-  )
-}
-
-interface OwnPath {
-  readonly delivery: Delivery
-  readonly path: SendPath
 }
 
 /**
@@ -140,7 +88,7 @@ function registryOf({ all, homeOf }: PlatformStores): DeviceSource {
 }
 
 /** The send path settles each message in its own row, before the lane settles it in the queue. */
-function throughPath({ delivery, path }: OwnPath): Provider {
+function throughPath({ delivery, path }: ChannelPath): Provider {
   return {
     name: delivery.name,
     max: mostPerCall,
