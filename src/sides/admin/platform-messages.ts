@@ -5,6 +5,7 @@ import { HttpError } from '../../base/http/http-error.ts'
 import { failedStates } from '../../base/queue/failed/failed-state.ts'
 import { brandOf, laneName } from '../../base/queue/lane-name.ts'
 import type { FoundItem, ItemDetails, LaneService, LookUps } from '../../base/queue/queue.ts'
+import { present } from '../../base/runtime/present.ts'
 import type { Database } from '../../base/store/database.ts'
 import { op } from '../../base/store/statement.ts'
 import { closedObject, messageKeyText, moment, nullable, text, whole } from '../../contract/documents/described.ts'
@@ -185,11 +186,9 @@ const lanesOf = (brand: string): string[] => channels.map((channel) => laneName(
 function shownDetails({ identifiers, expiresAt, settledAt, failed, owner, ...found }: ItemDetails) {
   return {
     ...shownMessage(found),
-    ...(expiresAt !== undefined && { expires_at: expiresAt }),
-    ...(settledAt !== undefined && { settled_at: settledAt }),
+    ...present({ expires_at: expiresAt, settled_at: settledAt, lane_owner: owner }),
     ...(failed && { failed: { state: failed.state, decided_by: failed.by, decided_at: failed.at } }),
     identifiers: shownIdentifiers(identifiers),
-    ...(owner !== undefined && { lane_owner: owner }),
   }
 }
 

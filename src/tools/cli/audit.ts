@@ -1,6 +1,5 @@
 // A client of /admin/audit of both sides: lists, exports and verifies the audit trail. The digests of an exported file are computed here.
 
-import { StringDecoder } from 'node:string_decoder'
 import { Command, Option } from 'commander'
 import type { Static } from 'typebox'
 import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
@@ -14,6 +13,8 @@ import { membersOf, withMembers } from './members.ts'
 import { wholeNumber } from './numbers.ts'
 import { print } from './output.ts'
 import { type Addressed, calledSides, type Side, withAddress, withSide } from './running-side.ts'
+import { chunks } from './send/chunks.ts'
+import { linesOf } from './send/records.ts'
 import { number, textTable } from './text-table.ts'
 
 const scope = 'audit'
@@ -130,9 +131,8 @@ const isIntact = ({ problems, missing }: CheckedChains): boolean => problems.len
 
 async function verifyFile(file: string, expect: readonly string[]): Promise<CheckedChains> {
   const check = createChainCheck(expect)
-  const lines = lineReader((line) => check.add(line))
-  for await (const chunk of (await inputFile(file)).read()) lines.write(chunk)
-  lines.end()
+  for await (const chunk of chunks((await inputFile(file)).read()))
+    for (const { text } of linesOf(chunk)) check.add(text)
   return check.end()
 }
 
@@ -172,20 +172,6 @@ function phraseResult({ chains, problems, missing }: CheckedChains): string {
 }
 
 async function onEachSide(options: Addressed, work: (client: Client, side: Side) => Promise<void>): Promise<void> {
-  for (const side of await calledSides(options)) await withSide(side, options, [scope], (client) => work(client as Client, side))
-}
-
-function lineReader(onLine: (line: string) => void) {
-  const decoder = new StringDecoder()
-  let rest = ''
-  return {
-    write(chunk: Buffer): void {
-      const lines = (rest + decoder.write(chunk)).split('\n')
-      rest = lines.pop() as string
-      for (const line of lines) onLine(line)
-    },
-    end(): void {
-      if (rest !== '') onLine(rest)
-    },
-  }
+  for (const side of await calledSides(options))
+    await withSide(side, options, [scope], (client) => work(client as Client, side))
 }

@@ -7,7 +7,7 @@ import { ConfigError } from '../../sides/config/problem.ts'
 import type { Config } from '../../sides/config/table.ts'
 import { CliError, exit } from './exit.ts'
 import { print } from './output.ts'
-import { type Addressed, findSides, callSide, withAddress } from './running-side.ts'
+import { type Addressed, callSide, findSides, withAddress } from './running-side.ts'
 import { textTable } from './text-table.ts'
 
 interface Options extends Addressed {

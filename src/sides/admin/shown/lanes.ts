@@ -4,6 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { Control } from '../../../base/queue/controls/controls.ts'
 import { configuredSettings, type SettingName } from '../../../base/queue/controls/lane-settings.ts'
 import type { LaneService, LaneSettings, LaneState } from '../../../base/queue/queue.ts'
+import { present } from '../../../base/runtime/present.ts'
 import { StoreUnavailable } from '../../../base/store/store-unavailable.ts'
 import { moment, nullable, text, whole } from '../../../contract/documents/described.ts'
 
@@ -110,11 +111,8 @@ function showLane(
     ...lane,
     oldest_age_ms: oldestAgeMs,
     held_for_ms: heldForMs,
-    ...(heldReason !== undefined && { held_reason: heldReason }),
-    ...(nextTryAt !== undefined && { next_try_at: nextTryAt }),
     in_flight: inFlight,
-    ...(lastError !== undefined && { last_error: lastError }),
-    ...(lastErrorAt !== undefined && { last_error_at: lastErrorAt }),
+    ...present({ held_reason: heldReason, next_try_at: nextTryAt, last_error: lastError, last_error_at: lastErrorAt }),
     settings: {
       mode: show('mode'),
       max: show('max'),
