@@ -14,7 +14,6 @@ import { type PushKind, type PushTarget, webPushOrigin } from '../harness/push-t
 
 const [kind = 'fcm', latency = '0'] = process.argv.slice(2) as [PushKind, string]
 const latencyMs = Number(latency)
-const host = '127.0.0.1'
 const targets: Record<PushKind, () => Promise<PushTarget>> = { fcm: fcmSink, apns: apnsSink, 'web-push': webPushSink }
 const target = await targets[kind]()
 handleCalls({ target: () => target })
@@ -22,7 +21,7 @@ handleCalls({ target: () => target })
 async function fcmSink(): Promise<PushTarget> {
   const certificate = makeCertificate()
   const lifetimeSeconds = 3_599
-  const endpoint = await listenTokenEndpoint({ host, port: 0, certificate, clock: Date.now, lifetimeSeconds })
+  const endpoint = await listenTokenEndpoint({ port: 0, certificate, clock: Date.now, lifetimeSeconds })
   const name = '{"name":"projects/stand-in/messages/0:1763721600000000%31bd1c9631bd1c96"}'
   const type = literal('content-type', 'application/json; charset=UTF-8')
   const server = http2Sink({ certificate, streams: 100, latencyMs }, [
@@ -31,7 +30,7 @@ async function fcmSink(): Promise<PushTarget> {
   ])
   return {
     kind: 'fcm',
-    url: await listen(server, host, 0, 'https'),
+    url: await listen(server, 0, 'https'),
     ca: certificate.cert,
     credentials: endpoint.account('stand-in'),
   }
@@ -48,9 +47,9 @@ async function apnsSink(): Promise<PushTarget> {
   ])
   return {
     kind: 'apns',
-    url: await listen(server, host, 0, 'https'),
+    url: await listen(server, 0, 'https'),
     ca: certificate.cert,
-    credentials: createApnsKeys('STANDINTM1', Date.now).makeKey(),
+    credentials: createApnsKeys(Date.now).makeKey(),
   }
 }
 
@@ -59,7 +58,7 @@ async function webPushSink(): Promise<PushTarget> {
   const server = http1Sink(`HTTP/1.1 201 Created\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`, latencyMs)
   return {
     kind: 'web-push',
-    url: await listen(server, host, 0),
+    url: await listen(server, 0),
     credentials: makeVapidKeys(),
     p256dh: createECDH('prime256v1').generateKeys().toString('base64url'),
   }

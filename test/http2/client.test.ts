@@ -18,7 +18,7 @@ import {
 import type { Exchanged } from '../../src/base/http2/connection.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { createFaults, type Faults } from '../../src/tools/stand-ins/faults.ts'
-import { listenHttp2 } from '../../src/tools/stand-ins/http2-server.ts'
+import { openPushServer } from '../../src/tools/stand-ins/push-server.ts'
 import type { Arrival } from '../../src/tools/stand-ins/stand-in.ts'
 import { hourMs, setClock } from '../support/set-clock.ts'
 import { until } from '../support/wait.ts'
@@ -347,8 +347,7 @@ test('http2: an invalid header fails only its request', async (t) => {
 async function standIn(t: TestContext, certificate?: { key: string; cert: string }) {
   const faults: Faults = createFaults()
   const arrivals: Arrival[] = []
-  const server = await listenHttp2({
-    host: '127.0.0.1',
+  const server = await openPushServer({
     port: 0,
     certificate,
     streams: 100,

@@ -5,7 +5,7 @@ import test, { type TestContext } from 'node:test'
 import { createHttp2Client } from '../../src/base/http2/client.ts'
 import { type Certificate, makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { createFaults } from '../../src/tools/stand-ins/faults.ts'
-import { listenHttp2 } from '../../src/tools/stand-ins/http2-server.ts'
+import { openPushServer } from '../../src/tools/stand-ins/push-server.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
 
 for (const certificate of [undefined, makeCertificate()]) {
@@ -52,8 +52,7 @@ const request = () => ({
 })
 
 async function standIn(t: TestContext, certificate: Certificate | undefined) {
-  const server = await listenHttp2({
-    host: '127.0.0.1',
+  const server = await openPushServer({
     port: 0,
     certificate,
     streams: 100,

@@ -52,7 +52,6 @@ export interface StandIns {
 }
 
 export interface StandInsOptions {
-  readonly host?: string
   readonly ports?: Ports
   /** VAPID public key of the server that may send to the browsers. */
   readonly vapidPublicKey?: string
@@ -62,7 +61,6 @@ export interface StandInsOptions {
 
 /** @example const standIns = await startStandIns(); standIns.addDevice({ service: 'fcm' }).token */
 export async function startStandIns({
-  host = '127.0.0.1',
   ports = {},
   vapidPublicKey,
   tls = true,
@@ -75,9 +73,9 @@ export async function startStandIns({
   }
   const close = async (): Promise<void> => void (await Promise.all(started.map((standIn) => standIn.close())))
   try {
-    const fcm = await start(fcmStandIn({ host, tls, port: ports.fcm ?? 0, tokenPort: ports.fcmTokens ?? 0 }))
-    const apns = await start(apnsStandIn({ host, tls, port: ports.apns ?? 0, sandboxPort: ports.apnsSandbox ?? 0 }))
-    const webPush = await start(startWebPushStandIn({ host, port: ports.webPush ?? 0 }))
+    const fcm = await start(fcmStandIn({ tls, port: ports.fcm ?? 0, tokenPort: ports.fcmTokens ?? 0 }))
+    const apns = await start(apnsStandIn({ tls, port: ports.apns ?? 0, sandboxPort: ports.apnsSandbox ?? 0 }))
+    const webPush = await start(startWebPushStandIn({ port: ports.webPush ?? 0 }))
     const devices: MadeDevice[] = []
 
     function makeDevice({

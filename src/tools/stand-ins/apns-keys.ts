@@ -33,11 +33,12 @@ export interface ApnsKeys {
 
 type Verdict = { readonly keyId: string; readonly iat: number } | { readonly reason: string }
 
+const teamId = 'STANDINTM1'
 const mostAgeMs = 3_600_000
 /** Apple demands at most one new token in 20 minutes. The limit that it enforces is not documented: this one is a guess. */
 const updates = { withinMs: 20 * 60_000, most: 3 }
 
-export function createApnsKeys(teamId: string, clock: () => number): ApnsKeys {
+export function createApnsKeys(clock: () => number): ApnsKeys {
   const keys = new Map<
     string,
     { readonly publicKey: KeyObject; readonly scope: KeyScope; renewals: number[]; iat: number }

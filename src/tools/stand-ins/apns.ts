@@ -9,24 +9,20 @@ import { makeCertificate } from './certificate.ts'
 import { createDeviceStore, type PushNotification } from './device-store.ts'
 import { createFaults } from './faults.ts'
 import { allTexts, onlyTexts } from './fields.ts'
-import { type Answer, listenHttp2, type Request } from './http2-server.ts'
 import { orClose } from './listen.ts'
+import { type Answer, openPushServer, type Request } from './push-server.ts'
 import type { StandIn } from './stand-in.ts'
 
 export interface ApnsStandInOptions {
-  readonly host?: string
   /** Default: 0, a free port. */
   readonly port?: number
   readonly sandboxPort?: number
   /** false: HTTP/2 without TLS. */
   readonly tls?: boolean
-  readonly teamId?: string
   /** The bundle ids of the team's apps. The first is the default app of a device. */
   readonly topics?: readonly string[]
   /** The clock in epoch milliseconds, for tests that must not wait. */
   readonly clock?: () => number
-  /** Maximum number of concurrent streams on a connection. */
-  readonly streams?: number
 }
 
 export interface ApnsDevice {
@@ -64,11 +60,10 @@ const storedForMs = 30 * 86_400_000
  * const token = standIn.device()
  */
 export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<ApnsStandIn> {
-  const { host = '127.0.0.1', port = 0, sandboxPort = 0, tls = true, teamId = 'STANDINTM1', clock = Date.now } = options
-  const topics = options.topics ?? ['com.example.app']
+  const { port = 0, sandboxPort = 0, tls = true, topics = ['com.example.app'], clock = Date.now } = options
   const topic = topics[0] as string
-  const certificate = tls ? makeCertificate(host) : undefined
-  const keys = createApnsKeys(teamId, clock)
+  const certificate = tls ? makeCertificate() : undefined
+  const keys = createApnsKeys(clock)
   const credentials = keys.makeKey()
   const faults = createFaults()
   const arrivals = createArrivals()
@@ -85,7 +80,7 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
     if ('reason' in scope) return refuse(scope.reason)
     if (token === '') return refuse('MissingDeviceToken')
     const rules = { topics: knownTopics, ...(scope.topics && { allowed: scope.topics }) }
-    const request = readApnsRequest(headers, body, rules)
+    const request = readApnsRequest(headers, body.toString(), rules)
     if ('reason' in request) return refuse(request.reason)
     const device = find(token)
     if (!device || device.kind.environment !== environment) return refuse('BadDeviceToken')
@@ -98,11 +93,10 @@ export async function apnsStandIn(options: ApnsStandInOptions = {}): Promise<Apn
   }
 
   const listenAt = (environment: Environment, port: number) =>
-    listenHttp2({
-      host,
+    openPushServer({
       port,
       certificate,
-      streams: options.streams ?? 1_000,
+      streams: 1_000,
       faults,
       goawayData: '{"reason":"Shutdown"}',
       tokenOf: ({ path }) => tokenIn(path) ?? '',

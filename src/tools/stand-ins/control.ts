@@ -5,10 +5,10 @@ import { judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
 import { objectIn } from '../../base/runtime/json.ts'
 import { readBody } from '../../base/runtime/read-body.ts'
-import { type DeviceRequest, type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
+import { type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readDeviceRequest, readFault } from './control-input.ts'
 import type { Fault } from './faults.ts'
-import { closeServer, listen } from './listen.ts'
+import { listen } from './listen.ts'
 import type { ShownNotification } from './stand-in.ts'
 
 export interface Control {
@@ -44,22 +44,33 @@ export async function startControl(
   const stopping = new AbortController()
   let lastFault = 0
 
-  const routes: readonly (readonly [method: string, path: RegExp, serve: Serve])[] = [
-    ['GET', /^\/$/, () => overview(standIns)],
-    ['GET', /^\/devices$/, () => ({ devices: standIns.devices })],
-    ['POST', /^\/devices$/, ({ body }) => standIns.addDevice(readDeviceRequest(body) as DeviceRequest)],
-    ['POST', /^\/devices\/(\d+)$/, ({ body, id }) => change(deviceOf(id), body)],
-    [
-      'GET',
-      /^\/faults$/,
-      () => ({ faults: [...activeFaults].map(([id, { service, fault }]) => ({ id, service, ...fault })) }),
-    ],
-    ['POST', /^\/faults$/, ({ body }) => play(body)],
-    ['DELETE', /^\/faults$/, () => stop([...activeFaults.keys()])],
-    ['DELETE', /^\/faults\/(\d+)$/, ({ id }) => stop([id])],
-    ['GET', /^\/arrivals$/, ({ query }) => arrivals(query)],
-    ['GET', /^\/shown$/, ({ query }) => shown(query)],
+  const routes: readonly (readonly [method: string, path: string, serve: Serve])[] = [
+    ['GET', '/', overview],
+    ['GET', '/devices', () => ({ devices: standIns.devices })],
+    ['POST', '/devices', ({ body }) => standIns.addDevice(readDeviceRequest(body))],
+    ['POST', '/devices/ID', ({ body, id }) => change(deviceOf(id), body)],
+    ['GET', '/faults', listFaults],
+    ['POST', '/faults', ({ body }) => play(body)],
+    ['DELETE', '/faults', () => stop([...activeFaults.keys()])],
+    ['DELETE', '/faults/ID', ({ id }) => stop([id])],
+    ['GET', '/arrivals', ({ query }) => arrivals(query)],
+    ['GET', '/shown', ({ query }) => shown(query)],
   ]
+
+  function overview(): object {
+    const { fcm, apns, 'web-push': webPush, devices } = standIns
+    return {
+      fcm: { url: fcm.url, tokens: fcm.tokenEndpoint.uri, project: fcm.credentials.project_id },
+      apns: { url: apns.url, sandbox: apns.sandboxUrl, topic: apns.topic },
+      'web-push': { url: webPush.url, autopush: webPush.autopush },
+      devices: devices.length,
+      requests: routes.map(([method, path]) => `${method} ${path}`),
+    }
+  }
+
+  function listFaults(): object {
+    return { faults: [...activeFaults].map(([id, { service, fault }]) => ({ id, service, ...fault })) }
+  }
 
   function deviceOf(id: number): MadeDevice {
     const device = standIns.devices[id - 1]
@@ -139,20 +150,22 @@ export async function startControl(
     const refusal = judgeLocalRequest(request)
     if (refusal) throw new ControlError(refusal.status, refusal.error)
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://control')
-    const matching = routes.filter(([, path]) => path.test(pathname))
+    const [, id] = /\/(\d+)$/.exec(pathname) ?? []
+    const path = id === undefined ? pathname : pathname.replace(/\d+$/, 'ID')
+    const matching = routes.filter((route) => route[1] === path)
     if (matching.length === 0) throw new ControlError(404, `${pathname} does not exist: GET / lists the requests`)
     const route = matching.find(([method]) => method === request.method)
     if (!route) throw new ControlError(405, `use ${matching.map(([method]) => method).join(' or ')} at ${pathname}`)
-    const [, path, serve] = route
     const body = request.method === 'POST' ? await bodyOf(request) : {}
-    return serve({ body, query: searchParams, id: Number(path.exec(pathname)?.[1]) })
+    return route[2]({ body, query: searchParams, id: Number(id) })
   }
 
   return {
-    url: await listen(server, '127.0.0.1', port),
+    url: await listen(server, port),
     async close() {
       stopping.abort()
-      await closeServer(server)
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
     },
   }
 }
@@ -162,25 +175,6 @@ type Serve = (input: {
   readonly query: URLSearchParams
   readonly id: number
 }) => object | Promise<object>
-
-function overview({ fcm, apns, 'web-push': webPush, devices }: StandIns): object {
-  return {
-    fcm: { url: fcm.url, tokens: fcm.tokenEndpoint.uri, project: fcm.credentials.project_id },
-    apns: { url: apns.url, sandbox: apns.sandboxUrl, topic: apns.topic },
-    'web-push': { url: webPush.url, autopush: webPush.autopush },
-    devices: devices.length,
-    requests: [
-      'POST /devices',
-      'GET /devices',
-      'POST /devices/ID',
-      'POST /faults',
-      'GET /faults',
-      'DELETE /faults',
-      'GET /arrivals',
-      'GET /shown',
-    ],
-  }
-}
 
 /** Waits until the device shows `count` notifications, but no longer than `waitMs`, and returns all that it shows. */
 async function whenShown(

@@ -1,13 +1,10 @@
 // A stand-in of oauth2.googleapis.com/token: issues access tokens for assertions signed by service accounts (RFC 7523).
 
 import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
 import { decodeJwt, errors, jwtVerify } from 'jose'
-import { limitUnanswered } from '../../base/http/unanswered.ts'
 import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'
-import { closeServer, listen } from './listen.ts'
+import { type Answer, openPushServer, type Request } from './push-server.ts'
 
 /** The JSON file of a service account, as downloaded from the Firebase console. */
 export interface ServiceAccountJson {
@@ -39,40 +36,20 @@ const scope = 'https://www.googleapis.com/auth/firebase.messaging'
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 export async function listenTokenEndpoint(options: {
-  readonly host: string
   readonly port: number
   readonly certificate: Certificate | undefined
   readonly clock: () => number
   readonly lifetimeSeconds: number
 }): Promise<TokenEndpoint> {
-  const { host, port, certificate, clock, lifetimeSeconds } = options
+  const { port, certificate, clock, lifetimeSeconds } = options
   const accounts = new Map<string, { readonly projectId: string; readonly publicKey: KeyObject }>()
   const issued = new Map<string, { readonly email: string; readonly expiresAt: number }>()
   const faults = createFaults()
   let requests = 0
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    requests++
-    const fault = faults.match('')
-    if (fault?.delayMs) await new Promise((resolve) => setTimeout(resolve, fault.delayMs).unref())
-    if (fault?.reset) {
-      request.socket.destroy()
-      return
-    }
-    if (fault?.answer) {
-      const { status, headers, body } = fault.answer
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
-      return
-    }
-    const { status, body } = await grant(request, Buffer.concat(chunks).toString())
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  }
-
-  async function grant(request: IncomingMessage, body: string): Promise<{ status: number; body: object }> {
-    if (request.method !== 'POST' || request.url !== '/token') return { status: 404, body: { error: 'not_found' } }
-    const form = new URLSearchParams(body)
+  async function grant({ method, path, body }: Request): Promise<Answer> {
+    if (method !== 'POST' || path !== '/token') return answer(404, { error: 'not_found' })
+    const form = new URLSearchParams(body.toString())
     if (form.get('grant_type') !== grantType)
       return refuse('unsupported_grant_type', `Invalid grant_type: ${form.get('grant_type')}`)
     const assertion = form.get('assertion') ?? ''
@@ -91,7 +68,7 @@ export async function listenTokenEndpoint(options: {
       if (payload.scope !== scope) return refuse('invalid_scope', 'Invalid OAuth scope or ID token audience provided.')
       const accessToken = `ya29.${randomBytes(48).toString('base64url')}`
       issued.set(accessToken, { email, expiresAt: clock() + lifetimeSeconds * 1000 })
-      return { status: 200, body: { access_token: accessToken, expires_in: lifetimeSeconds, token_type: 'Bearer' } }
+      return answer(200, { access_token: accessToken, expires_in: lifetimeSeconds, token_type: 'Bearer' })
     } catch (error) {
       if (error instanceof errors.JWTExpired) return refuse('invalid_grant', timeframe)
       if (error instanceof errors.JWTClaimValidationFailed) {
@@ -102,11 +79,16 @@ export async function listenTokenEndpoint(options: {
     }
   }
 
-  const listener = limitUnanswered((request, response) => {
-    answer(request, response).catch(() => response.destroy())
+  const { url, close } = await openPushServer({
+    port,
+    certificate,
+    versions: 'http1',
+    faults,
+    tokenOf: () => '',
+    serve: grant,
+    onArrival: () => requests++,
   })
-  const server = certificate ? createTlsServer({ ...certificate }, listener) : createServer(listener)
-  const uri = `${await listen(server, host, port, certificate ? 'https' : 'http')}/token`
+  const uri = `${url}/token`
 
   return {
     uri,
@@ -133,13 +115,16 @@ export async function listenTokenEndpoint(options: {
     remove: ({ client_email: email }) => void accounts.delete(email),
     revoke: () => issued.clear(),
     play: faults.play,
-    close: () => closeServer(server),
+    close,
   }
 }
 
 const timeframe =
   'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values in the JWT claim.'
 
-function refuse(error: string, description: string): { status: number; body: object } {
-  return { status: 400, body: { error, error_description: description } }
+const refuse = (error: string, description: string): Answer => answer(400, { error, error_description: description })
+
+function answer(status: number, body: object): Answer {
+  const headers = { 'content-type': 'application/json' }
+  return { status, headers, body: JSON.stringify(body), accepted: status === 200 }
 }

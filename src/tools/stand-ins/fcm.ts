@@ -8,23 +8,19 @@ import { createDeviceStore, type PushNotification } from './device-store.ts'
 import { createFaults } from './faults.ts'
 import { type FcmMessage, readFcmRequest, type Violation } from './fcm-message.ts'
 import { listenTokenEndpoint, type ServiceAccountJson, type TokenEndpoint } from './fcm-token-endpoint.ts'
-import { type Answer, listenHttp2, type Request } from './http2-server.ts'
 import { orClose } from './listen.ts'
+import { type Answer, openPushServer, type Request } from './push-server.ts'
 import type { StandIn } from './stand-in.ts'
 
 export interface FcmStandInOptions {
-  readonly host?: string
   /** Default: 0, a free port. */
   readonly port?: number
   readonly tokenPort?: number
   /** false: HTTP/2 and the token endpoint without TLS. */
   readonly tls?: boolean
-  readonly projectId?: string
   readonly accessTokenSeconds?: number
   /** The clock in epoch milliseconds, for tests that must not wait. */
   readonly clock?: () => number
-  /** Maximum number of concurrent streams on a connection. */
-  readonly streams?: number
 }
 
 export interface FcmDevice {
@@ -49,6 +45,7 @@ interface Kind {
   readonly kind: 'fcm_token' | 'fcm_fid'
 }
 
+const projectId = 'stand-in'
 /** Maximum number of messages that FCM stores for an offline device. With one more, it discards all of them. */
 const mostKept = 100
 const defaultTtlSeconds = 2_419_200
@@ -60,14 +57,13 @@ const defaultTtlSeconds = 2_419_200
  * const token = standIn.device()
  */
 export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmStandIn> {
-  const { host = '127.0.0.1', port = 0, tokenPort = 0, tls = true, projectId = 'stand-in', clock = Date.now } = options
-  const certificate = tls ? makeCertificate(host) : undefined
+  const { port = 0, tokenPort = 0, tls = true, accessTokenSeconds = 3599, clock = Date.now } = options
+  const certificate = tls ? makeCertificate() : undefined
   const tokens = await listenTokenEndpoint({
-    host,
     port: tokenPort,
     certificate,
     clock,
-    lifetimeSeconds: options.accessTokenSeconds ?? 3599,
+    lifetimeSeconds: accessTokenSeconds,
   })
   const faults = createFaults()
   const arrivals = createArrivals()
@@ -85,7 +81,7 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
     if (sender === undefined) return unauthenticated
     if (!projects.has(project)) return notFound
     if (project !== sender) return denied
-    const request = readFcmRequest(body)
+    const request = readFcmRequest(body.toString())
     if ('field' in request) return invalidArgument(request)
     const { message, validateOnly } = request
     const target = message.token ?? message.fid
@@ -110,11 +106,10 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
     return { ...present({ title, body, image, url }), data, ...present({ tag }), expiresAt: clock() + seconds * 1000 }
   }
 
-  const listening = listenHttp2({
-    host,
+  const listening = openPushServer({
     port,
     certificate,
-    streams: options.streams ?? 100,
+    streams: 100,
     faults,
     tokenOf,
     serve,
@@ -151,7 +146,7 @@ export async function fcmStandIn(options: FcmStandInOptions = {}): Promise<FcmSt
 
 function tokenOf({ body }: Request): string {
   try {
-    const { token, fid } = JSON.parse(body).message
+    const { token, fid } = JSON.parse(body.toString()).message
     return String(token ?? fid ?? '')
   } catch {
     return ''

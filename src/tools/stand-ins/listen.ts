@@ -1,17 +1,10 @@
-import type { Server as HttpServer } from 'node:http'
-import type { AddressInfo, Server } from 'node:net'
+import type { Server } from 'node:net'
+import { originOf } from '../../base/runtime/origin-of.ts'
 
-/** Listens on a port; 0 selects a free one. @returns the origin of the server */
-export async function listen(server: Server, host: string, port: number, scheme = 'http'): Promise<string> {
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`
-}
-
-/** Closes a server and its connections. */
-export async function closeServer(server: Pick<HttpServer, 'close' | 'closeAllConnections'>): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeAllConnections()
-  await closed
+/** Listens on a port of this machine; 0 selects a free one. @returns the origin of the server */
+export async function listen(server: Server, port: number, scheme = 'http'): Promise<string> {
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  return originOf(server, scheme)
 }
 
 /** Waits for the start of a second server. If the start fails, the first server is closed. */

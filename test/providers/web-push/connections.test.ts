@@ -11,7 +11,7 @@ import { makeVapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts
 import { webPush } from '../../../src/subjects/providers/web-push/web-push.ts'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import { createFaults } from '../../../src/tools/stand-ins/faults.ts'
-import { listenHttp2 } from '../../../src/tools/stand-ins/http2-server.ts'
+import { openPushServer } from '../../../src/tools/stand-ins/push-server.ts'
 import { startWebPushStandIn } from '../../../src/tools/stand-ins/web-push.ts'
 import { pushServiceSuite, type Row } from '../../suites/push-service.ts'
 import { connectProxy } from '../../support/connect-proxy.ts'
@@ -151,8 +151,7 @@ function nameServer(...answers: readonly string[]): { readonly lookup: LookupFun
 async function startServer(t: TestContext) {
   const faults = createFaults()
   let requests = 0
-  const server = await listenHttp2({
-    host: '127.0.0.1',
+  const server = await openPushServer({
     port: 0,
     certificate,
     streams: 100,
@@ -160,7 +159,7 @@ async function startServer(t: TestContext) {
     tokenOf: () => '',
     serve({ body }) {
       requests++
-      assert.equal(body, Buffer.from([0, 255, 128]).toString())
+      assert.deepEqual(body, Buffer.from([0, 255, 128]))
       return { status: 201, accepted: true }
     },
     onArrival: () => {},
