@@ -2,7 +2,7 @@
 
 import { type FixedAnswer, fixedAnswer, milliseconds, oneOf, onlyTrue } from '../../base/runtime/fault-script.ts'
 import { type Channel, type Mode, reconciliation, sendEndpoints } from '../../contract/endpoints.ts'
-import { type Behaviours, type Choice, choiceMembers, findBehaviour, type Members, readMembers } from './behaviours.ts'
+import { type Choice, choiceMembers, type Members, readMembers } from './behaviours.ts'
 
 /** An endpoint of §4.1: `push/single`, `push/batch`, `site/single`, `site/batch` or `reconciliation`. */
 export type FakeEndpoint = `${Channel}/${Mode}` | 'reconciliation'
@@ -45,22 +45,4 @@ const members: Members<Behaviour> = {
   cut: oneOf('before', 'after'),
   answer: fixedAnswer,
   outcome: oneOf('failed', 'fatal', 'absent'),
-}
-
-/** The behaviour of a request. */
-export function behaviourOf(
-  behaviours: Behaviours<Behaviour>,
-  endpoint: FakeEndpoint,
-  users: ReadonlySet<string>,
-): Behaviour | undefined {
-  return findBehaviour(behaviours, endpoint, users, ({ outcome }) => outcome === undefined)
-}
-
-/** The outcome of one message. */
-export function outcomeOf(
-  behaviours: Behaviours<Behaviour>,
-  endpoint: FakeEndpoint,
-  user: string,
-): Behaviour['outcome'] {
-  return findBehaviour(behaviours, endpoint, new Set([user]), ({ outcome }) => outcome !== undefined)?.outcome
 }

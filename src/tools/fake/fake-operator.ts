@@ -10,7 +10,8 @@ import { createOperator } from '../../sides/operator/create-operator.ts'
 import { fileSource } from '../../subjects/attributes/file.ts'
 import { recording } from '../../subjects/providers/recording.ts'
 import type { Arrival } from './arrival.ts'
-import { type Behaviour, behaviourOf, endpointOf, outcomeOf, readBehaviour } from './behaviour.ts'
+import { type Behaviour, endpointOf, readBehaviour } from './behaviour.ts'
+import { findBehaviour } from './behaviours.ts'
 import { controlPath, serveControl } from './control.ts'
 import { forceOutcomes } from './forced-outcomes.ts'
 import { exchange, forward, reply, shorten } from './forward.ts'
@@ -66,7 +67,8 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<F
     if (endpoint === undefined) return forward(inner.url, request, body, response).then(() => {})
     const [n, at] = [next(), clock.now()]
     const messages = messagesOf(endpoint, body)
-    const behaviour = behaviourOf(behaviours, endpoint, new Set(messages.map(({ user }) => user)))
+    const recipients = new Set(messages.map(({ user }) => user))
+    const behaviour = findBehaviour(behaviours, endpoint, recipients, ({ outcome }) => outcome === undefined)
     const arrival = { at, endpoint, messages, ...(behaviour && { behaviour }) }
     const { delay_ms: delayMs, hang, cut, answer } = behaviour ?? {}
     if (delayMs !== undefined) await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs).unref())
@@ -84,7 +86,9 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<F
       return record({ n, ...arrival, ...(status !== undefined && { status }) })
     }
     const [channel, mode] = endpoint.split('/') as [Channel, Mode]
-    const forced = forceOutcomes(channel, mode, body, (user) => outcomeOf(behaviours, endpoint, user))
+    const outcomeOf = (user: string): Behaviour['outcome'] =>
+      findBehaviour(behaviours, endpoint, new Set([user]), ({ outcome }) => outcome !== undefined)?.outcome
+    const forced = forceOutcomes(channel, mode, body, outcomeOf)
     const real = forced.body && (await exchange(inner.url, request, forced.body))
     const { status, text, headers } = forced.complete(real)
     if (cut === 'after') {

@@ -4,16 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { requestOnce } from '../../base/http-client/dispatcher.ts'
 import type { RealAnswer } from './arrival.ts'
 
-export async function exchange(to: string, request: IncomingMessage, body: Buffer): Promise<RealAnswer> {
-  const {
-    statusCode,
-    headers,
-    body: answer,
-  } = await requestOnce(to + request.url, {
-    method: 'POST',
+const send = (to: string, request: IncomingMessage, body: Buffer) =>
+  requestOnce(to + request.url, {
+    method: request.method as 'GET',
     headers: forwardedHeaders(request),
-    body,
+    ...(body.length > 0 && { body }),
   })
+
+export async function exchange(to: string, request: IncomingMessage, body: Buffer): Promise<RealAnswer> {
+  const { statusCode, headers, body: answer } = await send(to, request, body)
   const retryAfter = headers['retry-after']
   return {
     status: statusCode,
@@ -30,15 +29,7 @@ export async function forward(
   response: ServerResponse,
   cut = false,
 ): Promise<number | undefined> {
-  const {
-    statusCode,
-    headers,
-    body: answer,
-  } = await requestOnce(to + request.url, {
-    method: request.method as 'GET',
-    headers: forwardedHeaders(request),
-    ...(body.length > 0 && { body }),
-  })
+  const { statusCode, headers, body: answer } = await send(to, request, body)
   response.writeHead(statusCode, {
     'content-type': String(headers['content-type'] ?? 'application/json'),
     ...(headers.allow !== undefined && { allow: String(headers.allow) }),

@@ -127,8 +127,7 @@ export function createComparison(tally: Tally): Comparison {
     if (ofOperator === undefined) return
     if (isProcessed && !isJson(operator))
       tally.add('batch.content-type', { ...seen, ...contentTypes(operator, bellwire) })
-    const requested = new Map<string, ReadItem[]>()
-    for (const item of items) if (item.idJson !== undefined) push(requested, valueOfId(item.idJson), item)
+    const requested = byId(items)
     for (const [id, found] of ofOperator)
       if (!requested.has(id)) tally.add('absence.foreign', { ...seen, id, operator: found[0]?.shown ?? id })
     for (const [id, [item, ...repeated]] of requested) {
@@ -258,16 +257,10 @@ function keyOf(item: ReadItem, channel: Channel): string {
   return `${channel} ${createHash('sha256').update(item.text).digest('base64url')}`
 }
 
-function byId(items: readonly ReportedItem[]): Map<string, ReportedItem[]> {
-  const found = new Map<string, ReportedItem[]>()
-  for (const item of items) if (item.idJson !== undefined) push(found, valueOfId(item.idJson), item)
-  return found
-}
-
-function push<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
-  const list = lists.get(key)
-  if (list) list.push(value)
-  else lists.set(key, [value])
+/** The items that have an id, by its value. */
+function byId<Item extends { readonly idJson: string | undefined }>(items: readonly Item[]): Map<string, Item[]> {
+  const named = items.filter(({ idJson }) => idJson !== undefined)
+  return Map.groupBy(named, ({ idJson = '' }) => valueOfId(idJson))
 }
 
 /** Whether an id came back as it was sent: the digits of a number, or the value of a text. */
