@@ -23,7 +23,10 @@ import { readWitnessReport } from '../harness/witness-report.ts'
 import { type OperatorPlan, planVariable, type StormPlan, witnessVariable } from '../plans.ts'
 
 interface Size {
-  /** Messages of each healthy and each sick lane. */
+  /**
+   * Messages of each healthy and each sick lane. The healthy lanes are busy for the larger part of `sickMs`: in its first seconds,
+   * the sick lanes try their messages for the first time.
+   */
   readonly healthy: number
   readonly sick: number
   readonly sickMs: number
@@ -31,11 +34,12 @@ interface Size {
   /** The pause before the next process is ended. */
   readonly killEveryMs: number
 }
-const full: Size = { healthy: 70_000, sick: 10_000, sickMs: 60_000, slowMs: 5_000, killEveryMs: 4_000 }
+const full: Size = { healthy: 250_000, sick: 10_000, sickMs: 60_000, slowMs: 5_000, killEveryMs: 4_000 }
 const small: Size = { healthy: 1_500, sick: 200, sickMs: 4_000, slowMs: 500, killEveryMs: 2_000 }
 
 const poison = 'poison'
 const poisonMessages = 20
+const mostInRequest = 50_000
 const healthyBrands = ['1', '2']
 const sicknesses: Readonly<Record<string, (size: Size) => Fault>> = {
   '3': () => dead,
@@ -49,12 +53,12 @@ const brands = [...healthyBrands, ...Object.keys(sicknesses)]
 const keys = Object.fromEntries(brands.map((brand) => [brand, `operator-key-of-brand-${brand}-0123456789`]))
 /** Only a poison message reaches the last attempt: each other message is delivered long before. */
 const retry = { firstMs: 50, mostMs: 1_000, attempts: 6 }
-const bounds = { healthyRate: 0.9, recoveryMs: 5_000 }
+const bounds = { rate: 0.9, recoveryMs: 5_000 }
 
 export const storm: Proof = {
   name: 'storm',
   claims:
-    'six of eight operators are sick and processes of the platform are killed: every message is delivered once, only the poison messages fail, the healthy lanes keep their rate, and all lanes recover at once',
+    'six of eight operators are sick and processes of the platform are killed: every message is delivered once, only the poison messages fail, the platform keeps its rate, and all lanes recover at once',
   needs: ['postgres'],
   boundSeconds: { small: 240, full: 1_200 },
   async run(options, signal) {
@@ -63,11 +67,11 @@ export const storm: Proof = {
     const calm = options.small ? undefined : await drain({ ...options, size, sick: false }, signal)
     const stormy = await drain({ ...options, size, sick: true }, signal)
     options.print(
-      `healthy lanes: ${stormy.perSecond} a second${calm ? `, ${calm.perSecond} without the sick lanes` : ''}; first delivery after the recovery: ${stormy.recoveryMs} ms`,
+      `until the healthy lanes were empty: ${stormy.perSecond} messages a second, ${stormy.healthyPerSecond} of them of the healthy lanes${calm ? `; ${calm.perSecond} without the sick lanes` : ''}; first delivery after the recovery: ${stormy.recoveryMs} ms`,
     )
     if (calm) {
       const rate = stormy.perSecond / calm.perSecond
-      assert.ok(rate >= bounds.healthyRate, `the healthy lanes fell to ${rate.toFixed(2)} of their rate`)
+      assert.ok(rate >= bounds.rate, `the rate fell to ${rate.toFixed(2)}`)
       for (const ms of stormy.recoveryMs)
         assert.ok(ms <= bounds.recoveryMs, `a lane delivered its first message ${ms} ms after the recovery`)
     }
@@ -75,8 +79,9 @@ export const storm: Proof = {
       messages: stormy.messages,
       ended_processes: stormy.ended,
       requests_of_sick_lanes: stormy.sickRequests,
-      healthy_per_second: stormy.perSecond,
-      ...(calm && { healthy_per_second_calm: calm.perSecond }),
+      per_second: stormy.perSecond,
+      healthy_per_second: stormy.healthyPerSecond,
+      ...(calm && { per_second_calm: calm.perSecond }),
       slowest_recovery_ms: Math.max(...stormy.recoveryMs),
       drained_after_recovery_seconds: stormy.drainedSeconds,
     }
@@ -92,8 +97,12 @@ interface DrainOptions extends ProofOptions {
 interface Drained {
   readonly messages: number
   readonly ended: number
-  /** The rate of the healthy lanes together. */
+  /**
+   * Delivered messages of all lanes, until the healthy lanes are empty. Lanes that are partly sick deliver messages too, with
+   * the same processors: they may take time from the healthy lanes, but failed calls may not.
+   */
   readonly perSecond: number
+  readonly healthyPerSecond: number
   readonly sickRequests: number
   /** Per lane that could not deliver: from the recovery to the first delivered message. */
   readonly recoveryMs: readonly number[]
@@ -137,7 +146,7 @@ async function drain({ folder, print, size, sick }: DrainOptions, signal: AbortS
     return {
       messages: total,
       ended,
-      perSecond: Math.round((healthyBrands.length * size.healthy) / secondsOf(healthyBrands.map(proxyOf))),
+      ...ratesOf(healthyBrands.map(proxyOf), [...proxies.values()]),
       sickRequests,
       recoveryMs: sick ? recovering.map(({ deliveries }) => (deliveries[0]?.at ?? 0) - recoveredAt) : [],
       drainedSeconds,
@@ -231,11 +240,15 @@ function endInTurn(platform: Platform, everyMs: number): { stop(): Promise<numbe
 async function fill(platform: string, brand: string, size: Size): Promise<number> {
   const count = healthyBrands.includes(brand) ? size.healthy : size.sick
   const every = Math.floor(size.sick / poisonMessages)
-  const lines = Array.from({ length: count }, (_, n) =>
-    element(brand, n, brand === '6' && n % every === 0 ? poison : `Record ${n}`),
-  )
-  const { accepted } = await enqueue(platform, 'push', lines.join(''))
-  assert.equal(accepted, count)
+  for (let from = 0; from < count; from += mostInRequest) {
+    const length = Math.min(mostInRequest, count - from)
+    const lines = Array.from({ length }, (_, i) => {
+      const n = from + i
+      return element(brand, n, brand === '6' && n % every === 0 ? poison : `Record ${n}`)
+    })
+    const { accepted } = await enqueue(platform, 'push', lines.join(''))
+    assert.equal(accepted, length)
+  }
   return count
 }
 
@@ -258,10 +271,18 @@ function element(brand: string, n: number, title: string): string {
 /** A message whose answer a killed process did not get counts twice. */
 const delivered = ({ deliveries }: FaultProxy): number => deliveries.reduce((sum, { messages }) => sum + messages, 0)
 
-/** From the first delivery to the last. */
-function secondsOf(proxies: readonly FaultProxy[]): number {
-  const times = proxies.flatMap(({ deliveries }) => deliveries.map(({ at }) => at))
-  return (Math.max(...times) - Math.min(...times)) / 1_000
+/** The rates of the healthy lanes and of all lanes, from the first delivery of a healthy lane to its last. */
+function ratesOf(
+  healthy: readonly FaultProxy[],
+  all: readonly FaultProxy[],
+): Pick<Drained, 'perSecond' | 'healthyPerSecond'> {
+  const times = healthy.flatMap(({ deliveries }) => deliveries.map(({ at }) => at))
+  const [from, to] = [Math.min(...times), Math.max(...times)]
+  const rateOf = (proxies: readonly FaultProxy[]): number => {
+    const during = proxies.flatMap(({ deliveries }) => deliveries).filter(({ at }) => at >= from && at <= to)
+    return Math.round(during.reduce((sum, { messages }) => sum + messages, 0) / ((to - from) / 1_000))
+  }
+  return { perSecond: rateOf(all), healthyPerSecond: rateOf(healthy) }
 }
 
 async function waitFor(condition: () => boolean, signal: AbortSignal): Promise<void> {
