@@ -95,19 +95,11 @@ export interface PlatformParts extends SharedParts {
 export function operatorRoutes(parts: OperatorParts) {
   const messages = operatorMessageRoutes(parts)
   const changes = deviceChangeRoutes({ registry: parts.registry, ...parts.deviceChecks })
-  const tokens = subscriberTokenRoutes({
-    secret: parts.tokenSecret,
-    setting: 'operator.app.secrets',
-    brands: parts.appBrands,
-    revocations: parts.revocations,
-    databaseOf: () => parts.database,
-  })
   return [
     route('GET /admin/summary', 'counts', null, operatorSummary(parts.countMessages)),
     ...keysIn(parts),
     route('GET /admin/backup', 'backup', 'backup', backupRoute('operator', parts.audited)),
-    route('POST /admin/subscriber-tokens', 'tokens', 'tokens.create', tokens.create),
-    route('POST /admin/subscriber-tokens/revoke', 'tokens', 'tokens.revoke', tokens.revoke),
+    ...tokensIn(parts, 'operator.app.secrets', () => parts.database),
     route('GET /admin/messages', 'read', 'messages.find', messages.find),
     route('GET /admin/messages/:ref', 'read', 'messages.show', messages.show),
     ...peopleIn('operator', parts),
@@ -134,13 +126,6 @@ export function platformRoutes(parts: PlatformParts) {
   const conversions = conversionListRoutes(converted)
   const attributes = attributeRoutes(crmOf)
   const runs = reconciliationRoutes({ databases: crms, databaseOf: crmOf }, parts.reconciliation)
-  const tokens = subscriberTokenRoutes({
-    secret: parts.tokenSecret,
-    setting: 'platform.own.app.secrets',
-    brands: parts.appBrands,
-    revocations: parts.revocations,
-    databaseOf,
-  })
   return [
     route('POST /admin/activities/:channel', 'enqueue', null, records.enqueue),
     route('POST /admin/outcomes', 'counts', null, records.readOutcomes),
@@ -166,12 +151,7 @@ export function platformRoutes(parts: PlatformParts) {
     route('GET /admin/consumers', 'counts', null, listConsumers(parts.consumers)),
     route('GET /admin/services', 'counts', null, listServices(parts.services)),
     ...removalsIn(parts),
-    ...(parts.app
-      ? [
-          route('POST /admin/subscriber-tokens', 'tokens', 'tokens.create', tokens.create),
-          route('POST /admin/subscriber-tokens/revoke', 'tokens', 'tokens.revoke', tokens.revoke),
-        ]
-      : []),
+    ...(parts.app ? tokensIn(parts, 'platform.own.app.secrets', databaseOf) : []),
     ...devicesIn(parts.registryOf),
     route('POST /admin/attributes/:brand', 'attributes', 'attributes.import', attributes.importUsers),
     route('GET /admin/attributes/:brand/:user', 'read', 'attributes.show', attributes.show),
@@ -231,6 +211,18 @@ function removalsIn({ removals }: SharedParts) {
   return [
     route('GET /admin/devices/removals', 'counts', null, list),
     route('POST /admin/devices/removals/confirm', 'decide', 'removals.confirm', confirm),
+  ]
+}
+
+function tokensIn(
+  { tokenSecret: secret, appBrands: brands, revocations }: SharedParts,
+  setting: string,
+  databaseOf: (brand: string) => Database,
+) {
+  const { create, revoke } = subscriberTokenRoutes({ secret, setting, brands, revocations, databaseOf })
+  return [
+    route('POST /admin/subscriber-tokens', 'tokens', 'tokens.create', create),
+    route('POST /admin/subscriber-tokens/revoke', 'tokens', 'tokens.revoke', revoke),
   ]
 }
 

@@ -28,7 +28,7 @@ import type { Registry } from '../../subjects/devices/registry.ts'
 import { brandFaults } from '../../subjects/settings/contradictions.ts'
 import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
 import { createStatusPages } from '../../subjects/status/pages.ts'
-import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
+import { providerReceiptRoutes } from '../../subjects/status/provider-receipts.ts'
 import type { StatusRecorder } from '../../subjects/status/recorder.ts'
 import { forgetStatuses } from '../../subjects/status/retention.ts'
 import { registerAdmin } from '../admin/route.ts'
@@ -220,17 +220,12 @@ async function composeOn(
   const statusPages = hasStatusPages(options.status)
     ? [statusRoutes(app, { pages: createStatusPages(database), keys })]
     : []
-  const receipts =
-    recorder && options.status?.receiptsFrom?.length
-      ? [
-          providerReceiptRoute(app, {
-            receipts: options.status.receiptsFrom,
-            brands,
-            recorder,
-            setting: 'operator.status.receipts_from',
-          }),
-        ]
-      : []
+  const receipts = providerReceiptRoutes(app, {
+    receipts: options.status?.receiptsFrom,
+    brands,
+    recorder,
+    setting: 'operator.status.receipts_from',
+  })
   const revocations = createRevocations([database])
   const adminApp = createHttp('operator', limits.bodyBytes, bodies)
   const lanes = [...outbox.lanes, ...(statuses?.lanes ?? [])]

@@ -30,7 +30,7 @@ import type { Findings } from '../../subjects/reconcile/findings.ts'
 import { createReconciler } from '../../subjects/reconcile/reconciler.ts'
 import { forgetRuns } from '../../subjects/reconcile/retention.ts'
 import { appStatusRoute, receiptRoute } from '../../subjects/status/app-routes.ts'
-import { providerReceiptRoute } from '../../subjects/status/provider-receipts.ts'
+import { providerReceiptRoutes } from '../../subjects/status/provider-receipts.ts'
 import { registerAdmin } from '../admin/route.ts'
 import { platformRoutes } from '../admin/routes.ts'
 import { createStoredKeys, keyPlaces, type StoredKeys } from '../admin/stored-keys.ts'
@@ -258,16 +258,12 @@ async function composePlatform(
         signal,
       })
     : []
-  const receipts = options.own?.receiptsFrom?.length
-    ? [
-        providerReceiptRoute(app, {
-          receipts: options.own.receiptsFrom,
-          brands: ownBrands,
-          recorder: statuses,
-          setting: 'platform.own.status.receipts_from',
-        }),
-      ]
-    : []
+  const receipts = providerReceiptRoutes(app, {
+    receipts: options.own?.receiptsFrom,
+    brands: ownBrands,
+    recorder: statuses,
+    setting: 'platform.own.status.receipts_from',
+  })
   healthRoutes(adminApp, {
     // With one store away, this process still works for the brands of the others.
     check: () => checkAnyStore(stores),

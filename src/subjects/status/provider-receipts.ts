@@ -58,15 +58,17 @@ const Answer = Type.Object({
 })
 
 interface Parts {
-  readonly receipts: readonly ProviderReceipts[]
+  /** Without receipts or a recorder, there is no route. */
+  readonly receipts: readonly ProviderReceipts[] | undefined
   readonly brands: readonly string[]
-  readonly recorder: Pick<StatusRecorder, 'record'>
+  readonly recorder: Pick<StatusRecorder, 'record'> | undefined
   /** The name of the setting of the receipts, for errors. */
   readonly setting: string
 }
 
 /** @returns the description of the route, for the documents */
-export function providerReceiptRoute(app: FastifyInstance, { receipts, brands, recorder, setting }: Parts) {
+export function providerReceiptRoutes(app: FastifyInstance, { receipts, brands, recorder, setting }: Parts) {
+  if (!recorder || !receipts?.length) return []
   const params = Type.Object({ name: Type.String({ description: 'The name of the provider in the settings.' }) })
   const route: Route<ProviderReceipts, typeof params, never, never, typeof Answer> = {
     method: 'POST',
@@ -112,7 +114,7 @@ export function providerReceiptRoute(app: FastifyInstance, { receipts, brands, r
     return found
   })
   addRoute(app, route, { ...authentication, bodyLimit })
-  return route
+  return [route]
 }
 
 /** @throws HttpError 400 */
@@ -162,7 +164,7 @@ function timeOf(text: string | undefined): Timestamp {
  * @throws StoreUnavailable if a store cannot be reached, and the others do not have all of the messages
  */
 async function recordInBrands(
-  { record }: Parts['recorder'],
+  { record }: Pick<StatusRecorder, 'record'>,
   brands: readonly string[],
   events: readonly Event[],
 ): Promise<readonly string[]> {
