@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { judgeHost, judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
+import { readBody } from '../../base/runtime/read-body.ts'
 import { createFiles } from '../../sides/console/files.ts'
 import { documentOf } from '../../sides/console/layout.ts'
 import { createLivePages } from '../../sides/console/live.ts'
+import { listen } from '../stand-ins/listen.ts'
 import { createActs } from './acts.ts'
 import { brands, findPerson } from './cast.ts'
 import type { Clients } from './clients.ts'
@@ -48,12 +49,8 @@ export async function startPageServer(port: number): Promise<PageServer> {
       })
     }),
   )
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server, port),
     connect(demo) {
       scene = { ...demo, acts: createActs(demo) }
     },
@@ -147,12 +144,9 @@ async function readObject(request: IncomingMessage): Promise<RequestBody> {
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += chunk
-    if (text.length > 10_000) throw new BadRequest('the body is too long')
-  }
-  return text
+  const body = await readBody(request, 10_000)
+  if (body === undefined) throw new BadRequest('the body is too long')
+  return body.toString()
 }
 
 /** A form has its own content type. Browsers send Origin with it, so another site cannot send it. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StandIns } from '../stand-ins/all.ts'
+import { listen } from '../stand-ins/listen.ts'
 import { brands } from './cast.ts'
 import { startPushServices } from './push-services.ts'
 import { createSideProcess, type SideProcess } from './side-process.ts'
@@ -126,20 +126,10 @@ function usersFile(excluded: ReadonlySet<string>): string {
 }
 
 async function findFreePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      return server
-    }),
-  )
-  return Promise.all(
-    servers.map(async (server) => {
-      const { port } = server.address() as AddressInfo
-      await new Promise((resolve) => server.close(resolve))
-      return port
-    }),
-  )
+  const servers = Array.from({ length: count }, () => createServer())
+  const urls = await Promise.all(servers.map((server) => listen(server, 0)))
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return urls.map((url) => Number(new URL(url).port))
 }
 
 function key(): string {

@@ -250,7 +250,7 @@ export class InboxElement extends LitElement {
   #openItem(item: InboxNotification, event: Event): void {
     const opened = new CustomEvent('bellwire-open', { detail: item, bubbles: true, composed: true, cancelable: true })
     if (!this.dispatchEvent(opened)) event.preventDefault()
-    const leaves = safeUrl(item.url) !== undefined
+    const leaves = safeUrl(item.url, document.baseURI) !== undefined
     if (leaves && this.view !== 'list') this.#panel?.hidePopover()
     void this.#mark(leaves ? 'clicked' : 'read', [item.site_notification_id])
   }

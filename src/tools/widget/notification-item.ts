@@ -19,8 +19,8 @@ export function notificationItem(item: InboxNotification, context: ItemContext):
   const { site_notification_id: id, body, title, read_at, created_at } = item
   const { texts, now, locale } = context
   const name = context.titleOf(item)
-  const href = safeUrl(item.url)
-  const image = safeUrl(item.image_url)
+  const href = safeUrl(item.url, document.baseURI)
+  const image = safeUrl(item.image_url, document.baseURI)
   const at = new Date(created_at)
   const open = (event: Event): void => context.open(item, event)
   const auxiliary = (event: MouseEvent): void => void (event.button === 1 && open(event))

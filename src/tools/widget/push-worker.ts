@@ -3,6 +3,8 @@
 //
 // It is a whole service worker, or a part of the site's own one: importScripts('/bellwire-push-worker.js').
 
+import { safeUrl } from './safe-url.ts'
+
 interface Payload {
   readonly push_id?: string | undefined
   readonly title?: string | undefined
@@ -49,7 +51,7 @@ worker.addEventListener('push', (event) => event.waitUntil(show(event.data?.text
 worker.addEventListener('notificationclick', (event) => {
   event.notification.close()
   const { url, receipt } = event.notification.data ?? {}
-  event.waitUntil(Promise.all([report(receipt, 'clicked'), openTab(safeUrl(url))]))
+  event.waitUntil(Promise.all([report(receipt, 'clicked'), openTab(safeUrl(url, worker.location.href))]))
 })
 worker.addEventListener('notificationclose', (event) =>
   event.waitUntil(report(event.notification.data?.receipt, 'dismissed')),
@@ -124,16 +126,5 @@ async function report(receipt: Receipt | undefined, status: 'displayed' | 'click
     }).catch(() => undefined)
     // Only a fault of the server or the network is repeated.
     if (answer && answer.status < 500) return
-  }
-}
-
-/** The absolute form of an address, or undefined if it is not http or https, such as `javascript:`. */
-function safeUrl(url: string | undefined): string | undefined {
-  if (!url) return undefined
-  try {
-    const { protocol, href } = new URL(url, worker.location.href)
-    return protocol === 'https:' || protocol === 'http:' ? href : undefined
-  } catch {
-    return undefined
   }
 }

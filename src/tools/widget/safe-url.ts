@@ -1,8 +1,8 @@
 /** The absolute form of a URL in a notification, or undefined if it is not http or https, such as `javascript:`. */
-export function safeUrl(url: string | null): string | undefined {
+export function safeUrl(url: string | null | undefined, base: string): string | undefined {
   if (!url) return undefined
   try {
-    const { protocol, href } = new URL(url, document.baseURI)
+    const { protocol, href } = new URL(url, base)
     return protocol === 'https:' || protocol === 'http:' ? href : undefined
   } catch {
     return undefined

@@ -75,7 +75,6 @@ export const styles = css`
     outline-offset: 2px;
   }
 
-  .panel:focus-visible,
   .panel:focus {
     outline: none;
   }
@@ -212,7 +211,9 @@ export const styles = css`
     color: var(--_text);
   }
 
-  .icon-button svg {
+  .icon-button svg,
+  .banner svg {
+    flex: none;
     width: 1.125rem;
     height: 1.125rem;
   }
@@ -225,12 +226,6 @@ export const styles = css`
     background: light-dark(#fff6e0, #35290f);
     color: light-dark(#6b4700, #f7d58a);
     font-size: 0.8125rem;
-  }
-
-  .banner svg {
-    flex: none;
-    width: 1.125rem;
-    height: 1.125rem;
   }
 
   .body {
@@ -265,7 +260,8 @@ export const styles = css`
     background: var(--_unread);
   }
 
-  .item:hover {
+  .item:hover,
+  .older:hover {
     background: var(--_hover);
   }
 
@@ -278,7 +274,7 @@ export const styles = css`
     flex: 1;
     gap: 0.75rem;
     min-width: 0;
-    padding: 0.75rem 2.75rem 0.75rem 0.75rem;
+    padding-block: 0.75rem;
     padding-inline: 0.75rem 2.75rem;
     border-radius: var(--_inner);
     color: inherit;
@@ -286,7 +282,8 @@ export const styles = css`
     text-decoration: none;
   }
 
-  .link:focus-visible {
+  .link:focus-visible,
+  .older:focus-visible {
     outline-offset: -2px;
   }
 
@@ -408,14 +405,6 @@ export const styles = css`
     color: var(--_accent);
     font-size: 0.875rem;
     font-weight: 600;
-  }
-
-  .older:hover {
-    background: var(--_hover);
-  }
-
-  .older:focus-visible {
-    outline-offset: -2px;
   }
 
   /* Instead of the list */
