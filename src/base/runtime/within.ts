@@ -24,12 +24,27 @@ export class LateAnswer extends Error {
 
 /** Waits at most `ms` for `done`, and ignores its error. */
 export async function atMost(ms: number, done: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, ms)
-  })
-  await Promise.race([done.catch(() => {}), late])
-  clock.clearTimeout(timer)
+  const ended = done.catch(() => {})
+  await unlessLate(ms, ended)
+}
+
+/** Waits at most `ms` for `work`, and no longer than until the signal aborts. @returns undefined if it has not ended by then */
+export async function unlessLate<Answer>(
+  ms: number,
+  work: Promise<Answer>,
+  signal?: AbortSignal,
+): Promise<Answer | undefined> {
+  const { promise: ended, resolve } = Promise.withResolvers<undefined>()
+  const end = (): void => resolve(undefined)
+  const timer = clock.setTimeout(end, Math.max(0, ms))
+  signal?.addEventListener('abort', end, { once: true })
+  if (signal?.aborted) end()
+  try {
+    return await Promise.race([work, ended])
+  } finally {
+    clock.clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
+  }
 }
 
 /** Waits for one promise after another, until aborted. */

@@ -4,6 +4,7 @@ import type { Exchanged } from '../../base/http-client/exchange.ts'
 import { notEncodable, streamReset } from '../../base/http2/connection.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import type { Failed, Fatal } from '../../contract/outcome.ts'
+import { messageOf } from './lost.ts'
 import type { SendContext } from './provider.ts'
 
 export type Lost = Extract<Exchanged, { lost: Error }>
@@ -56,37 +57,13 @@ export function lostPush(service: string, { lost, written }: Lost, { deadline, s
 
 /** The text of a connection error. */
 export function describeConnectionError(error: Lost['lost']): string {
-  // If a host has several addresses, each has an error of its own, and the combined error has no message.
-  const { code = '', message } = error
-  const text = message.includes(code) || code === streamReset ? message : `${code} ${message}`.trim()
+  const text = error.code === streamReset ? error.message : messageOf(error)
   if (isCertificate(error)) return `${text}: the certificate is not trusted; set ca to the authority that signed it`
   return text
 }
 
 const isCertificate = ({ code = '' }: { readonly code?: string }): boolean =>
   /CERT|SELF_SIGNED|VERIFY|ALTNAME/.test(code)
-
-/**
- * Waits for a promise until the deadline or the abort, whichever is first. Undefined: the promise was still pending then.
- *
- * @example await waitUntilDeadline(token, context)
- */
-export async function waitUntilDeadline<T>(
-  promise: Promise<T>,
-  { deadline, signal }: SendContext,
-): Promise<T | undefined> {
-  const { promise: ended, resolve } = Promise.withResolvers<undefined>()
-  const end = (): void => resolve(undefined)
-  const timer = clock.setTimeout(end, Math.max(0, deadline - clock.now()))
-  signal.addEventListener('abort', end, { once: true })
-  if (signal.aborted) end()
-  try {
-    return await Promise.race([promise, ended])
-  } finally {
-    clock.clearTimeout(timer)
-    signal.removeEventListener('abort', end)
-  }
-}
 
 /** Removes secrets from the text of an answer, which may repeat parts of the request. */
 export function removeSecrets(text: string, ...secrets: readonly string[]): string {

@@ -1,7 +1,7 @@
 // Serves a lane: runs a session of the lane while this process owns it. The division decides when that is.
 
-import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
+import { unlessLate } from '../../runtime/within.ts'
 import type { Database } from '../../store/database.ts'
 import { StoreUnavailable } from '../../store/store-unavailable.ts'
 import { itself, scopesOf } from '../controls/controls.ts'
@@ -75,10 +75,10 @@ export function createLaneService(
     async end(withinMs = lane.timeoutMs + drainExtraMs) {
       if (!current) return
       const { session, callAbort } = current
-      const drained = session.drain()
-      if (!(await resolvesWithin(drained, withinMs))) {
+      const drained = session.drain().then(() => true)
+      if (!(await unlessLate(withinMs, drained))) {
         callAbort.abort()
-        await resolvesWithin(drained, abortGraceMs)
+        await unlessLate(abortGraceMs, drained)
       }
       await session.end()
       if (current?.session !== session) return
@@ -146,14 +146,4 @@ function phrasePause({ by, reason }: { readonly by: string; readonly reason: str
   return by === itself
     ? { reason: 'misconfigured', error: reason }
     : { reason: 'paused', error: `paused by ${by}: ${reason}` }
-}
-
-async function resolvesWithin(promise: Promise<void>, ms: number): Promise<boolean> {
-  const timeout = Promise.withResolvers<boolean>()
-  const timer = clock.setTimeout(() => timeout.resolve(false), ms)
-  try {
-    return await Promise.race([promise.then(() => true), timeout.promise])
-  } finally {
-    clock.clearTimeout(timer)
-  }
 }

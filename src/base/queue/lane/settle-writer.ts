@@ -4,6 +4,7 @@ import { retryIn } from '../../runtime/backoff.ts'
 import { clock } from '../../runtime/clock.ts'
 import { emit, hasListeners } from '../../runtime/events.ts'
 import { messageOf } from '../../runtime/message-of.ts'
+import { sleep } from '../../runtime/sleep.ts'
 import type { Database, Op } from '../../store/database.ts'
 import { StoreUnavailable } from '../../store/store-unavailable.ts'
 import { eventFieldsOf, isMessage } from '../item-keys.ts'
@@ -77,7 +78,7 @@ export function createSettleWriter(options: SettleWriterOptions): SettleWriter {
           failures: attempt,
           unavailable: error instanceof StoreUnavailable,
         })
-        await waitUnlessLost(retryIn(attempt, storeBackoff, storeBackoff.firstMs))
+        await sleep(retryIn(attempt, storeBackoff, storeBackoff.firstMs), lost)
       }
     }
   }
@@ -138,18 +139,6 @@ export function createSettleWriter(options: SettleWriterOptions): SettleWriter {
   function markWritten(results: readonly CallResult[]): void {
     for (const result of results) unwritten.delete(result)
     onWritten()
-  }
-
-  function waitUnlessLost(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clock.clearTimeout(timer)
-        lost.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = clock.setTimeout(end, ms)
-      lost.addEventListener('abort', end)
-    })
   }
 
   return {

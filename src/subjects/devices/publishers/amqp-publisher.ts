@@ -4,7 +4,7 @@ import type { Channel, ReturnedMessage } from 'rabbitmq-client'
 import { type AmqpAddress, type AmqpConnection, connectAmqp } from '../../../base/brokers/amqp-connection.ts'
 import { messageOf } from '../../../base/brokers/reasons.ts'
 import { clock } from '../../../base/runtime/clock.ts'
-import { atMost, within } from '../../../base/runtime/within.ts'
+import { atMost, unlessLate, within } from '../../../base/runtime/within.ts'
 import { deviceMessageType } from '../../../contract/endpoints.ts'
 import type { Fatal, Outcome } from '../../../contract/outcome.ts'
 import { shortened } from '../../../contract/storable.ts'
@@ -137,13 +137,7 @@ async function waitForConfirms(
     const [result] = await Promise.allSettled([confirm])
     settled[i] = result
   })
-  const late = Promise.withResolvers<void>()
-  const timer = clock.setTimeout(late.resolve, Math.max(0, deadline - clock.now()))
-  const abort = (): void => late.resolve()
-  signal.addEventListener('abort', abort)
-  await Promise.race([Promise.all(all), late.promise])
-  clock.clearTimeout(timer)
-  signal.removeEventListener('abort', abort)
+  await unlessLate(deadline - clock.now(), Promise.all(all), signal)
   return [...settled]
 }
 

@@ -5,7 +5,7 @@ import { clientOptions, type KafkaAddress } from '../../../base/brokers/kafka-ad
 import { loadKafka } from '../../../base/brokers/kafka-client.ts'
 import { messageOf } from '../../../base/brokers/reasons.ts'
 import { clock } from '../../../base/runtime/clock.ts'
-import { atMost } from '../../../base/runtime/within.ts'
+import { atMost, unlessLate } from '../../../base/runtime/within.ts'
 import { deviceMessageType, deviceMessageTypeName } from '../../../contract/endpoints.ts'
 import type { Failed, Fatal, Outcome } from '../../../contract/outcome.ts'
 import { shortened } from '../../../contract/storable.ts'
@@ -58,7 +58,7 @@ export function kafkaPublisher({ topic, ...address }: KafkaPublisherOptions): De
         continue
       }
       try {
-        await within(endsAt - clock.monotonic(), signal, send(request))
+        await demandSent(endsAt - clock.monotonic(), signal, send(request))
         outcomes.push(...request.map((): Outcome => ({ category: 'successful', rule: 'kafka acknowledged by all' })))
       } catch (error) {
         if (!isTooLarge(error)) outcomes.push(...request.map(() => brokerFailure(messageOf(error), true, topic)))
@@ -97,18 +97,10 @@ function splitBySize(messages: readonly DeviceMessage[]): DeviceMessage[][] {
   return requests
 }
 
-async function within(ms: number, signal: AbortSignal, sent: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<never>()
-  const timer = clock.setTimeout(() => late.reject(new Error('the broker did not answer in time')), ms)
-  const abort = (): void => late.reject(new Error('this process is stopping'))
-  signal.addEventListener('abort', abort)
-  sent.catch(() => {})
-  try {
-    await Promise.race([sent, late.promise])
-  } finally {
-    clock.clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
-  }
+async function demandSent(ms: number, signal: AbortSignal, sending: Promise<void>): Promise<void> {
+  const sent = sending.then(() => true)
+  if (!(await unlessLate(ms, sent, signal)))
+    throw new Error(signal.aborted ? 'this process is stopping' : 'the broker did not answer in time')
 }
 
 function isTooLarge(error: unknown): boolean {

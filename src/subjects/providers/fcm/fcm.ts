@@ -4,10 +4,11 @@ import type { Exchanged } from '../../../base/http-client/exchange.ts'
 import { createHttp2Client } from '../../../base/http2/client.ts'
 import { type Check, fails, passes } from '../../../base/runtime/check.ts'
 import { clock } from '../../../base/runtime/clock.ts'
+import { unlessLate } from '../../../base/runtime/within.ts'
 import type { Fatal } from '../../../contract/outcome.ts'
 import { clockCheck } from '../clock-check.ts'
 import type { SendContext } from '../provider.ts'
-import { expired, lostPush, removeSecrets, waitUntilDeadline } from '../push-outcomes.ts'
+import { expired, lostPush, removeSecrets } from '../push-outcomes.ts'
 import type { PushService } from '../push-service.ts'
 import { createAccessTokens } from './access-token.ts'
 import { judgeFcm } from './answer.ts'
@@ -56,7 +57,8 @@ export function fcm(options: FcmOptions): PushService {
   /** Returns the access token: a promise the first time and every hour, when it is fetched. Fatal: no token could be fetched. */
   function accessToken(context: SendContext): string | Promise<string | Fatal> {
     const token = tokens.get()
-    return typeof token === 'string' ? token : waitUntilDeadline(token, context).then((got) => got ?? noToken(context))
+    if (typeof token === 'string') return token
+    return unlessLate(context.deadline - clock.now(), token, context.signal).then((got) => got ?? noToken(context))
   }
 
   function post(body: string, token: string, context: SendContext): Promise<Exchanged> {

@@ -6,6 +6,7 @@ import { clock } from '../../../base/runtime/clock.ts'
 import { receiptToken } from '../../../contract/receipt-token.ts'
 import { refuseFatal } from '../../../contract/refusals.ts'
 import { collapseId } from '../collapse.ts'
+import { messageOf } from '../lost.ts'
 import type { SendContext } from '../provider.ts'
 import { invalidMessage, type Lost, removeSecrets } from '../push-outcomes.ts'
 import type { DeviceAnswer, Push, PushService } from '../push-service.ts'
@@ -163,9 +164,8 @@ function lost({ lost: error, written }: Lost, { signal, deadline }: SendContext,
   if (error.code === notEncodable) return invalidMessage('web-push', error.message)
   const late = clock.now() >= deadline
   if (signal.aborted) return { ...stopping, ...(written && { uncertain: true }) }
-  const { code = '', message } = error
-  const inside = code === 'FORBIDDEN_ADDRESS'
-  const text = message.includes(code) || inside ? message : `${code} ${message}`.trim()
+  const inside = error.code === 'FORBIDDEN_ADDRESS'
+  const text = inside ? error.message : messageOf(error)
   return {
     category: 'fatal',
     reason: late ? 'timeout' : 'unavailable',
