@@ -26,47 +26,28 @@ export interface SendEndpoint extends Endpoint {
   readonly mode: Mode
 }
 
-/** §4.1, hosted by the operator at {base_url}. */
-export const sendEndpoints: readonly SendEndpoint[] = [
-  {
-    method: 'POST',
-    path: '/channels/push/single',
-    section: '§4.1',
-    channel: 'push',
-    mode: 'single',
-    purpose: 'Send one push notification',
-  },
-  {
-    method: 'POST',
-    path: '/channels/push/batch',
-    section: '§4.1',
-    channel: 'push',
-    mode: 'batch',
-    purpose: 'Send push notifications',
-  },
-  {
-    method: 'POST',
-    path: '/channels/site/single',
-    section: '§4.1',
-    channel: 'site',
-    mode: 'single',
-    purpose: 'Send one on-site notification',
-  },
-  {
-    method: 'POST',
-    path: '/channels/site/batch',
-    section: '§4.1',
-    channel: 'site',
-    mode: 'batch',
-    purpose: 'Send on-site notifications',
-  },
-]
-
 /** @example sendPaths.push.batch // '/channels/push/batch' */
 export const sendPaths = {
   push: { single: '/channels/push/single', batch: '/channels/push/batch' },
   site: { single: '/channels/site/single', batch: '/channels/site/batch' },
 } as const satisfies Record<Channel, Record<Mode, string>>
+
+const sendTo = (channel: Channel, mode: Mode, purpose: string): SendEndpoint => ({
+  method: 'POST',
+  path: sendPaths[channel][mode],
+  section: '§4.1',
+  channel,
+  mode,
+  purpose,
+})
+
+/** §4.1, hosted by the operator at {base_url}. */
+export const sendEndpoints: readonly SendEndpoint[] = [
+  sendTo('push', 'single', 'Send one push notification'),
+  sendTo('push', 'batch', 'Send push notifications'),
+  sendTo('site', 'single', 'Send one on-site notification'),
+  sendTo('site', 'batch', 'Send on-site notifications'),
+]
 
 /** §4.1, hosted by the operator. */
 export const reconciliation: Endpoint = {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { preParsingAsyncHookHandler } from 'fastify'
 import { HttpError } from './http-error.ts'
+import { hasBody } from './request-bodies.ts'
 
 /**
  * Restores a body that a body parser of the host, such as express.json(), has already read. The raw bytes are used if the host
@@ -23,8 +24,4 @@ export const restoreConsumedBody: preParsingAsyncHookHandler = async ({ raw }, _
 /** The raw bytes from the `verify` option of express.json(), or from express.raw(). */
 function keptBytes({ rawBody, body }: IncomingMessage & { rawBody?: unknown; body?: unknown }): Buffer | undefined {
   return [rawBody, body].find((value) => Buffer.isBuffer(value))
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

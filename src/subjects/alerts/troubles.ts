@@ -50,10 +50,10 @@ export function createTroubles(sources: TroubleSources, limits: TroubleLimits): 
     const states = await Promise.allSettled(sources.lanes().map((lane) => lane.state()))
     const found = [
       ...states.flatMap((state) => (state.status === 'fulfilled' ? laneTroubles(state.value, limits, alerts) : [])),
-      ...failedTrouble(failed.inLastHour(), limits),
-      ...diskTrouble(await sources.diskFree().catch(() => undefined), limits),
-      ...((await sources.findings?.().catch(() => [])) ?? []).flatMap(findingsTrouble),
-    ]
+      failedTrouble(failed.inLastHour(), limits),
+      diskTrouble(await sources.diskFree().catch(() => undefined), limits),
+      ...((await sources.findings?.().catch(() => [])) ?? []).map(findingsTrouble),
+    ].filter((trouble) => trouble !== undefined)
     const names = new Set(found.map(({ name }) => name))
     for (const name of firstSeen.keys()) if (!names.has(name)) firstSeen.delete(name)
     return found.map(({ name, since = firstSeen.get(name) ?? clock.now(), urgent = false, ...told }) => {
@@ -91,75 +91,60 @@ function laneTroubles(
   const isHeldAlone = alert === undefined || alert !== heldReason
   // A lane that pauses itself adds words to the reason.
   const isPausedAlone = alert === undefined || pause === undefined || !alert.endsWith(`: ${pause.reason}`)
-  return [
-    ...(state === 'held' && isHeldAlone
-      ? [
-          {
-            name: `lane ${name} is held`,
-            says: heldReason ?? lastError ?? 'its messages cannot be sent',
-            remedy: `It is tried again by itself. See it: bellwire lanes; try it now: bellwire resume ${name} --now`,
-            since: clock.now() - heldForMs,
-          },
-        ]
-      : []),
-    ...(state === 'paused' && isPausedAlone
-      ? [
-          {
-            name: `lane ${name} is paused`,
-            says: pause ? `by ${pause.by}: ${pause.reason}` : 'by its operator',
-            remedy: `Its messages wait. Resume it: bellwire resume ${name}`,
-            ...(pause && { since: pause.at }),
-          },
-        ]
-      : []),
-    ...(oldestAgeMs > oldestMs
-      ? [
-          {
-            name: `messages wait in lane ${name}`,
-            says: `the oldest one waits for ${phraseDuration(oldestAgeMs)}`,
-            remedy: `See the cause: bellwire lanes`,
-            urgent: true,
-          },
-        ]
-      : []),
-  ]
+  const troubles: Read[] = []
+  if (state === 'held' && isHeldAlone)
+    troubles.push({
+      name: `lane ${name} is held`,
+      says: heldReason ?? lastError ?? 'its messages cannot be sent',
+      remedy: `It is tried again by itself. See it: bellwire lanes; try it now: bellwire resume ${name} --now`,
+      since: clock.now() - heldForMs,
+    })
+  if (state === 'paused' && isPausedAlone)
+    troubles.push({
+      name: `lane ${name} is paused`,
+      says: pause ? `by ${pause.by}: ${pause.reason}` : 'by its operator',
+      remedy: `Its messages wait. Resume it: bellwire resume ${name}`,
+      ...(pause && { since: pause.at }),
+    })
+  if (oldestAgeMs > oldestMs)
+    troubles.push({
+      name: `messages wait in lane ${name}`,
+      says: `the oldest one waits for ${phraseDuration(oldestAgeMs)}`,
+      remedy: `See the cause: bellwire lanes`,
+      urgent: true,
+    })
+  return troubles
 }
 
-const failedTrouble = (count: number, { failedPerHour }: TroubleLimits): readonly Read[] =>
+const failedTrouble = (count: number, { failedPerHour }: TroubleLimits): Read | undefined =>
   count <= failedPerHour
-    ? []
-    : [
-        {
-          name: 'many Failed Actions',
-          says: `${count} in the last hour`,
-          remedy: 'See their reasons: bellwire failed summary',
-          urgent: true,
-        },
-      ]
+    ? undefined
+    : {
+        name: 'many Failed Actions',
+        says: `${count} in the last hour`,
+        remedy: 'See their reasons: bellwire failed summary',
+        urgent: true,
+      }
 
-const diskTrouble = (free: number | undefined, { diskFreeBytes }: TroubleLimits): readonly Read[] =>
+const diskTrouble = (free: number | undefined, { diskFreeBytes }: TroubleLimits): Read | undefined =>
   free === undefined || free >= diskFreeBytes
-    ? []
-    : [
-        {
-          name: 'the disk is nearly full',
-          says: `${Math.round(free / 1024 ** 2)} MiB are free`,
-          remedy: 'Free space, or enlarge the disk: nothing can be stored on a full one. See it: bellwire doctor',
-          urgent: true,
-        },
-      ]
+    ? undefined
+    : {
+        name: 'the disk is nearly full',
+        says: `${Math.round(free / 1024 ** 2)} MiB are free`,
+        remedy: 'Free space, or enlarge the disk: nothing can be stored on a full one. See it: bellwire doctor',
+        urgent: true,
+      }
 
-const findingsTrouble = ({ brand, field, run, critical }: Findings): readonly Read[] =>
+const findingsTrouble = ({ brand, field, run, critical }: Findings): Read | undefined =>
   critical === 0
-    ? []
-    : [
-        {
-          name: `the lists of brand ${brand} differ in ${field}`,
-          says: `${critical} critical discrepancies in run ${run}`,
-          remedy: `Read them, then correct or acknowledge: bellwire reconcile export ${run}`,
-          urgent: true,
-        },
-      ]
+    ? undefined
+    : {
+        name: `the lists of brand ${brand} differ in ${field}`,
+        says: `${critical} critical discrepancies in run ${run}`,
+        remedy: `Read them, then correct or acknowledge: bellwire reconcile export ${run}`,
+        urgent: true,
+      }
 
 /** Counts events of the last hour, in steps of a minute. */
 function createHourCount() {

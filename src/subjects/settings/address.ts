@@ -3,7 +3,7 @@
 import { oneOf, path, proxyUrl, text, url } from '../../base/runtime/kinds.ts'
 import { type Group, type Settings, type ValueOf, variants } from '../../base/runtime/setting.ts'
 
-const secretText = (help: string) => text({ help, secret: true })
+export const secretText = (help: string) => text({ help, secret: true })
 
 /** The kinds of authentication that every address accepts. */
 export const authVariants = {
@@ -32,44 +32,29 @@ export const authVariants = {
 export const authRemedy =
   'write auth: {header: X-Api-Key, value: …}, {basic: USER, password: …}, {bearer: TOKEN} or {oauth2: TOKEN_URL, client_id: …, client_secret: …}'
 
-/** The connection to an address. */
+const section = 'Calls to other systems'
+const pemFile = (help: string) => path({ section, help, readWithConfig: true, optional: true })
+
 /** The certificates of TLS connections that this process opens. */
 export const certificateSettings = {
-  ca: path({
-    section: 'Calls to other systems',
-    help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
-    readWithConfig: true,
-    optional: true,
-  }),
-  client_certificate: path({
-    section: 'Calls to other systems',
-    help: 'A PEM file with the certificate that authenticates us to the server (mutual TLS).',
-    readWithConfig: true,
-    optional: true,
-  }),
-  client_key: path({
-    section: 'Calls to other systems',
-    help: 'A PEM file with the key of that certificate.',
-    readWithConfig: true,
-    optional: true,
-    secretFile: true,
-  }),
+  ca: pemFile('A PEM file of CA certificates, used instead of the certificates of the system.'),
+  client_certificate: pemFile('A PEM file with the certificate that authenticates us to the server (mutual TLS).'),
+  client_key: { ...pemFile('A PEM file with the key of that certificate.'), secretFile: true },
 } satisfies Settings
 
+/** The HTTP proxy of some calls. */
+export const proxyOf = (help: string) => proxyUrl({ section, help, optional: true, secret: true })
+
+/** The connection to an address. */
 export const connectionSettings = {
-  proxy: proxyUrl({
-    section: 'Calls to other systems',
-    help: 'An HTTP proxy for these calls. Default: direct connections.',
-    optional: true,
-    secret: true,
-  }),
+  proxy: proxyOf('An HTTP proxy for these calls. Default: direct connections.'),
   ...certificateSettings,
 } satisfies Settings
 
 export const addressSettings = {
   auth: variants(
     {
-      section: 'Calls to other systems',
+      section,
       sections: 'Calls to other systems: authentication',
       help: 'The authentication of the calls, in addition to an API key.',
       remedy: authRemedy,

@@ -3,6 +3,7 @@
 import { allScopes } from '../../base/http/access.ts'
 import { baseUrl, brand, kind, oneOf, text, url } from '../../base/runtime/kinds.ts'
 import { group, list, rows, type ValueOf } from '../../base/runtime/setting.ts'
+import { someOf } from './shared.ts'
 
 const headerName = kind('the name of a header, such as X-Forwarded-User', (name) =>
   /^[A-Za-z0-9-]+$/.test(name) ? name.toLowerCase() : undefined,
@@ -16,11 +17,7 @@ export const consoleSignIn = group(
       {
         name: text({ help: 'The name that the provider or the proxy gives, such as anna@example.com.' }),
         scopes: list(oneOf(allScopes, { help: 'A scope.' }), { help: 'The scopes of the person.', minItems: 1 }),
-        brands: list(brand({ help: 'A brand.' }), {
-          help: 'The brands that the person may access. Default: all.',
-          optional: true,
-          minItems: 1,
-        }),
+        brands: someOf(brand({ help: 'A brand.' }), 'The brands that the person may access. Default: all.'),
       },
       { optional: true, minItems: 1, remedy: 'add the people who may sign in, each with scopes' },
     ),

@@ -11,20 +11,13 @@ export function keyFaults(path: string, keys: readonly AcceptedKey[]): Fault[] {
       value && values.indexOf(value) < i ? [{ path: `${path}[${i}]`, description, remedy }] : [],
     )
   return [
-    ...keys.flatMap(({ key, keySha256 }, i) =>
-      (key === undefined) === (keySha256 === undefined)
-        ? [
-            {
-              path: `${path}[${i}].key`,
-              description:
-                key === undefined
-                  ? 'missing; expected the key or its SHA-256'
-                  : 'the key and its SHA-256 are both given',
-              remedy: 'write either key or key_sha256; make both with: bellwire keys new',
-            },
-          ]
-        : [],
-    ),
+    ...keys.flatMap(({ key, keySha256 }, i) => {
+      if ((key === undefined) !== (keySha256 === undefined)) return []
+      const description =
+        key === undefined ? 'missing; expected the key or its SHA-256' : 'the key and its SHA-256 are both given'
+      const remedy = 'write either key or key_sha256; make both with: bellwire keys new'
+      return [{ path: `${path}[${i}].key`, description, remedy }]
+    }),
     ...repeated(
       keys.map(({ name }) => name),
       'another key has the same name',
@@ -40,17 +33,11 @@ export interface Retried {
 
 /** @param path 'platform.lanes', or 'lanes' in the library */
 export const retryFaults = (path: string, all: readonly Retried[]): Fault[] =>
-  all.flatMap(({ retry: { firstMs = 0, mostMs = Number.POSITIVE_INFINITY } = {} }, i) =>
-    firstMs <= mostMs
-      ? []
-      : [
-          {
-            path: `${path}[${i}].retry`,
-            description: 'the first backoff is longer than the longest',
-            remedy: 'lower the first, or raise the longest',
-          },
-        ],
-  )
+  all.flatMap(({ retry: { firstMs = 0, mostMs = Number.POSITIVE_INFINITY } = {} }, i) => {
+    if (firstMs <= mostMs) return []
+    const description = 'the first backoff is longer than the longest'
+    return [{ path: `${path}[${i}].retry`, description, remedy: 'lower the first, or raise the longest' }]
+  })
 
 interface CheckedPlatform {
   readonly keys: readonly { readonly name: string; readonly scopes?: readonly string[] }[]
@@ -64,31 +51,25 @@ interface CheckedPlatform {
 /** @param side 'platform.', or '' in the library */
 export function laneFaults({ keys, lanes }: CheckedPlatform, side: string): Fault[] {
   const names = lanes.map(({ brand, channel }) => `${brand}/${channel}`)
-  return [
-    ...lanes.flatMap(({ transactional }, i) => [
-      ...(names.indexOf(names[i] as string) === i
-        ? []
-        : [
-            {
-              path: `${side}lanes[${i}]`,
-              description: 'this brand and channel have a lane already',
-              remedy: 'keep one lane for each brand and channel',
-            },
-          ]),
-      ...(transactional?.keys ?? []).flatMap((name, n) =>
-        keys.some((key) => key.name === name && key.scopes?.includes('enqueue'))
-          ? []
-          : [
-              {
-                path: `${side}lanes[${i}].transactional.keys[${n}]`,
-                description: `no key with the scope enqueue is named ${JSON.stringify(name)}`,
-                remedy: `write the name of such a key under ${side}keys`,
-              },
-            ],
-      ),
-    ]),
-    ...retryFaults(`${side}lanes`, lanes),
-  ]
+  const faults: Fault[] = []
+  for (const [i, { transactional }] of lanes.entries()) {
+    const path = `${side}lanes[${i}]`
+    if (names.indexOf(names[i] as string) < i)
+      faults.push({
+        path,
+        description: 'this brand and channel have a lane already',
+        remedy: 'keep one lane for each brand and channel',
+      })
+    for (const [n, name] of transactional?.keys?.entries() ?? []) {
+      if (keys.some((key) => key.name === name && key.scopes?.includes('enqueue'))) continue
+      faults.push({
+        path: `${path}.transactional.keys[${n}]`,
+        description: `no key with the scope enqueue is named ${JSON.stringify(name)}`,
+        remedy: `write the name of such a key under ${side}keys`,
+      })
+    }
+  }
+  return [...faults, ...retryFaults(`${side}lanes`, lanes)]
 }
 
 /**

@@ -1,10 +1,10 @@
 // Channels for device links (§4.2, §4.3, row 21): where the operator publishes links, and where the platform consumes them.
 
 import { amqp, brand, duration, integer, text, url } from '../../base/runtime/kinds.ts'
-import { group, list, rows, type ValueOf, variants } from '../../base/runtime/setting.ts'
+import { group, rows, type ValueOf, variants } from '../../base/runtime/setting.ts'
 import { addressSettings, certificateSettings } from './address.ts'
 import { consumedFrom, kafkaAccess } from './broker.ts'
-import { backoff } from './shared.ts'
+import { backoff, issuedKey, someOf } from './shared.ts'
 
 /** The default name of a queue, topic or routing key; both sides use the same one. */
 export const defaultName = (brand: string | undefined): string =>
@@ -38,22 +38,17 @@ export const publish = rows(
       {
         rest: {
           rest: url({ help: "The platform's {platform_url}. /v1/integration/… is appended.", option: 'url' }),
-          api_key: text({
-            help: 'The API key issued by the platform, sent as X-Api-Key. Optional with `auth`.',
-            secret: true,
-            optional: true,
-          }),
+          api_key: issuedKey('The API key issued by the platform, sent as X-Api-Key. Optional with `auth`.'),
           ...addressSettings,
           connections: integer(1, 1_000, { help: 'The most concurrent requests, one per user.', default: '8' }),
         },
         ...publishedTo,
       },
     ),
-    providers: list(text({ help: 'firebase, apns, webpush, http:NAME, or all.' }), {
-      help: 'The providers whose tokens are published. Default: firebase, the only one that every platform accepts.',
-      optional: true,
-      minItems: 1,
-    }),
+    providers: someOf(
+      text({ help: 'firebase, apns, webpush, http:NAME, or all.' }),
+      'The providers whose tokens are published. Default: firebase, the only one that every platform accepts.',
+    ),
     origin: text({
       help: 'The origin in published messages, the same for all events of the brand. Default: the host of the first of operator.app.origins, otherwise bellwire.',
       optional: true,

@@ -8,7 +8,7 @@ import { apnsSettings } from './services/apns.ts'
 import { fcmSettings } from './services/fcm.ts'
 import { httpSettings } from './services/http.ts'
 import { webPushSettings } from './services/web-push.ts'
-import { moduleOf } from './shared.ts'
+import { moduleOf, someOf } from './shared.ts'
 
 const deviceKind = kind<DeviceKind>('fcm_token, fcm_fid, apns, webpush or http:NAME', (text) =>
   /^(fcm_token|fcm_fid|apns|webpush|http:.+)$/.test(text) ? (text as DeviceKind) : undefined,
@@ -37,21 +37,9 @@ function service<Own extends Settings>(own: Own) {
 const presentation = rows(
   'How devices present messages. A later rule replaces the fields of an earlier one; `overrides` of a message replace both.',
   {
-    services: list(text({ help: 'A push service.' }), {
-      help: 'The names of push services. Default: all.',
-      optional: true,
-      minItems: 1,
-    }),
-    apps: list(text({ help: 'An app.' }), {
-      help: 'The apps of devices: bundle ids and package names. Default: all.',
-      optional: true,
-      minItems: 1,
-    }),
-    activities: list(text({ help: 'An activity_id.' }), {
-      help: 'The activities (activity_id) of messages. Default: all.',
-      optional: true,
-      minItems: 1,
-    }),
+    services: someOf(text({ help: 'A push service.' }), 'The names of push services. Default: all.'),
+    apps: someOf(text({ help: 'An app.' }), 'The apps of devices: bundle ids and package names. Default: all.'),
+    activities: someOf(text({ help: 'An activity_id.' }), 'The activities (activity_id) of messages. Default: all.'),
     sound: text({ help: 'A sound file of the app, or none. Default: default.', optional: true }),
     badge: integer(0, 99_999, { help: 'The number at the icon of the app.', optional: true }),
     category: text({ help: 'iOS: the category, which decides the buttons.', optional: true }),

@@ -1,8 +1,9 @@
 // Queues and topics from which the platform enqueues activity request records.
 
 import { brand, oneOf } from '../../base/runtime/kinds.ts'
-import { list, rows, type ValueOf } from '../../base/runtime/setting.ts'
+import { rows, type ValueOf } from '../../base/runtime/setting.ts'
 import { consumedFrom } from './broker.ts'
+import { someOf } from './shared.ts'
 
 /** The default name of a queue or topic. */
 export const defaultIntakeName = (channel: 'push' | 'site' | undefined): string =>
@@ -20,11 +21,10 @@ export const intake = rows(
       help: 'The channel of all its records. Default: the type of each message, push or site.',
       optional: true,
     }),
-    brands: list(brand({ help: 'A brand.' }), {
-      help: 'The brands that its records may have. Default: all. List them if not every publisher may send for every brand.',
-      optional: true,
-      minItems: 1,
-    }),
+    brands: someOf(
+      brand({ help: 'A brand.' }),
+      'The brands that its records may have. Default: all. List them if not every publisher may send for every brand.',
+    ),
   },
   { section: 'Records from brokers' },
 )

@@ -8,7 +8,7 @@ import { consoleSignIn } from './console.ts'
 import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
 import { publish } from './device-channels.ts'
 import { deviceLimits } from './device-limits.ts'
-import { acceptedKey, accessKeys, keepAudit, listening, requestBodies } from './shared.ts'
+import { acceptedKey, accessKeys, keepAudit, listening, requestBodies, someOf } from './shared.ts'
 import { statusSettings } from './status.ts'
 
 /** The endpoints of the interface: those that take messages, GET /messages/status, and the lists of users. */
@@ -32,11 +32,10 @@ export const operator = group(
           minItems: 1,
           remedy: "write brands: ['1'], with the brand_id that the platform sends",
         }),
-        scopes: list(oneOf(sendingScopes, { help: 'A scope.' }), {
-          help: 'The endpoints that the key may call: sends, statuses, lists of users. Default: all.',
-          optional: true,
-          minItems: 1,
-        }),
+        scopes: someOf(
+          oneOf(sendingScopes, { help: 'A scope.' }),
+          'The endpoints that the key may call: sends, statuses, lists of users. Default: all.',
+        ),
         rate: group(
           '',
           {

@@ -22,7 +22,7 @@ import { deviceLinks } from './device-channels.ts'
 import { devicesPerUser } from './device-limits.ts'
 import { intake } from './intake.ts'
 import { reconciliation } from './reconciliation.ts'
-import { accessKeys, backoff, keepAudit, listening, moduleOf, requestBodies, stores } from './shared.ts'
+import { accessKeys, backoff, issuedKey, keepAudit, listening, moduleOf, requestBodies, stores } from './shared.ts'
 import { webhookSecret } from './status.ts'
 
 export const laneSettings = {
@@ -41,11 +41,7 @@ export const laneSettings = {
     {
       'operator-api': {
         url: url({ help: "The operator's {base_url}." }),
-        api_key: text({
-          help: 'The API key issued by the operator, sent as X-Api-Key. Optional with `auth`.',
-          secret: true,
-          optional: true,
-        }),
+        api_key: issuedKey('The API key issued by the operator, sent as X-Api-Key. Optional with `auth`.'),
         ...addressSettings,
       },
       own: {},

@@ -1,20 +1,17 @@
 // platform.reconciliation: the operators' lists that are compared with the CRM.
 
-import { brand, duration, integer, oneOf, text, url } from '../../base/runtime/kinds.ts'
+import { brand, duration, integer, oneOf, url } from '../../base/runtime/kinds.ts'
 import { group, list, rows } from '../../base/runtime/setting.ts'
 import { reconciliationFields } from '../../contract/records.ts'
 import { addressSettings } from './address.ts'
+import { issuedKey } from './shared.ts'
 
 export const reconciliation = rows(
   'The lists of operators that are compared with the attributes of the CRM.',
   {
     brand: brand({ help: 'The brand.' }),
     url: url({ help: "The operator's {base_url}." }),
-    api_key: text({
-      help: 'The API key issued by the operator for this brand, sent as X-Api-Key. Optional with `auth`.',
-      secret: true,
-      optional: true,
-    }),
+    api_key: issuedKey('The API key issued by the operator for this brand, sent as X-Api-Key. Optional with `auth`.'),
     ...addressSettings,
     fields: list(oneOf(reconciliationFields, { help: 'A field.' }), {
       help: 'The fields that are compared.',

@@ -11,30 +11,31 @@ import {
   network,
   oneOf,
   path,
-  proxyUrl,
   size,
   store,
   text,
   time,
 } from '../../base/runtime/kinds.ts'
-import { group, list, rows, type Settings } from '../../base/runtime/setting.ts'
+import { group, list, rows, type Setting, type Settings } from '../../base/runtime/setting.ts'
 
 export const moduleOf = (exported: string) => ({
   module: path({ help: 'Your own file, JavaScript or TypeScript.', section: 'Your own modules' }),
   name: text({ help: 'The name of the export.', default: exported, section: 'Your own modules' }),
 })
 
+/** A list that may be left out, but not be empty. */
+export const someOf = <Of extends Setting>(of: Of, help: string) => list(of, { help, optional: true, minItems: 1 })
+
+/** A key that another party has issued, unless it accepts calls without one. */
+export const issuedKey = (help: string) => text({ help, secret: true, optional: true })
+
 /** operator.suppression and platform.own.suppression. */
 export const suppressionRules = {
-  fields: list(
+  fields: someOf(
     oneOf(['blocked', 'excluded', 'active', 'consent_push_notification', 'consent_site_notification'], {
       help: 'A field.',
     }),
-    {
-      help: 'The fields that suppress messages; blocked and excluded always do, a consent for its channel. Default: all but active.',
-      optional: true,
-      minItems: 1,
-    },
+    'The fields that suppress messages; blocked and excluded always do, a consent for its channel. Default: all but active.',
   ),
   exempt: group('', {
     activities: list(text({ help: 'An activity_id.' }), {
@@ -139,10 +140,6 @@ export const backoff = {
   most: duration({ help: 'The longest backoff.', default: '5min' }),
 }
 
-/** The HTTP proxy of a push service. */
-export const proxyOf = (help: string) =>
-  proxyUrl({ section: 'Calls to other systems', help, optional: true, secret: true })
-
 /** A key that callers present. */
 export const acceptedKey = (help: string) => ({
   name: text({ help: 'The name of the key, for logs.' }),
@@ -155,11 +152,10 @@ export const acceptedKey = (help: string) => ({
     help: 'The key is refused from this time. The log warns 14 days before. Default: never.',
     optional: true,
   }),
-  from: list(network({ help: 'An address or a network.' }), {
-    help: 'The addresses and networks from which the key is accepted. Default: all.',
-    optional: true,
-    minItems: 1,
-  }),
+  from: someOf(
+    network({ help: 'An address or a network.' }),
+    'The addresses and networks from which the key is accepted. Default: all.',
+  ),
 })
 
 export const accessKeys = (help: string) =>
@@ -171,11 +167,7 @@ export const accessKeys = (help: string) =>
         minItems: 1,
         remedy: `write scopes: ['counts'], or the scopes that it needs: ${allScopes.join(', ')}`,
       }),
-      brands: list(brand({ help: 'A brand.' }), {
-        help: 'The brands that the key may access. Default: all.',
-        optional: true,
-        minItems: 1,
-      }),
+      brands: someOf(brand({ help: 'A brand.' }), 'The brands that the key may access. Default: all.'),
     }),
     { help, section: 'Keys for administration' },
   )

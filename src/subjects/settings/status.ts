@@ -6,7 +6,7 @@ import { messageStatuses } from '../../contract/status.ts'
 import { webhookKey } from '../../contract/webhook-signature.ts'
 import { addressSettings, authRemedy, authVariants, connectionSettings } from './address.ts'
 import { httpAuth, httpHeaders, httpRule, httpSecrets } from './services/http.ts'
-import { backoff } from './shared.ts'
+import { backoff, issuedKey } from './shared.ts'
 
 /** A secret of Standard Webhooks. Both sides have the same one. */
 export const webhookSecret = kind(
@@ -74,11 +74,7 @@ export const webhookSettings = {
     minItems: 1,
     remedy: 'write secrets: [whsec_…], as agreed with the platform',
   }),
-  api_key: text({
-    help: 'An API key issued by the platform, sent as X-Api-Key. Default: none.',
-    secret: true,
-    optional: true,
-  }),
+  api_key: issuedKey('An API key issued by the platform, sent as X-Api-Key. Default: none.'),
   ...addressSettings,
   max: integer(1, 1_000, {
     help: 'The most statuses in one call. 1: each body is one record; otherwise it is an array.',

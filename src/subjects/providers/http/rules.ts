@@ -1,5 +1,6 @@
 // Ordered rules that map an answer to its meaning. The first rule that matches decides. Pure.
 
+import { valueAt } from '../../../contract/pointer.ts'
 import { shown } from '../../../contract/shown.ts'
 
 export type Meaning = 'successful' | 'failed' | 'fatal' | 'gone' | 'mismatch' | 'misconfigured'
@@ -80,24 +81,13 @@ function compile({ status, body_path, equals, matches, exists, absent }: Conditi
     if (statuses && !statuses.some((one) => one === String(answered) || one === `${String(answered)[0]}xx`))
       return false
     if (body_path === undefined) return true
-    const value = at(json, body_path)
+    const value = valueAt(json, body_path)
     const text = textOf(value)
     if (equals !== undefined && text !== equals) return false
     if (pattern && (text === undefined || !pattern.test(text))) return false
     if (exists !== undefined && exists === isEmpty(value)) return false
     return absent === undefined || absent === isEmpty(value)
   }
-}
-
-/** The value at a JSON Pointer, or undefined. */
-export function at(json: unknown, pointer: string): unknown {
-  let value = json
-  for (const part of pointer.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-    value = (value as Record<string, unknown>)[name]
-  }
-  return value
 }
 
 /** Only the beginning of a long text is searched, because a regular expression may be slow. */

@@ -4,9 +4,11 @@ import type { Exchanged } from '../../../base/http-client/exchange.ts'
 import type { TokenError } from '../../../base/http-client/oauth2.ts'
 import { clock } from '../../../base/runtime/clock.ts'
 import type { Evidence, Failed, Fatal, Reason } from '../../../contract/outcome.ts'
+import { valueAt } from '../../../contract/pointer.ts'
 import { shortened } from '../../../contract/storable.ts'
+import { messageOf } from '../lost.ts'
 import type { DeviceAnswer } from '../push-service.ts'
-import { at, type Decided, textOf } from './rules.ts'
+import { type Decided, textOf } from './rules.ts'
 import type { Mode } from './values.ts'
 
 export interface Answered {
@@ -37,7 +39,7 @@ export function readAnswer(answered: Answered): DeviceAnswer {
   )
   switch (rule.means) {
     case 'successful': {
-      const id = idPath === undefined ? undefined : textOf(at(json, idPath))
+      const id = idPath === undefined ? undefined : textOf(valueAt(json, idPath))
       return { ...evidence, category: 'successful', ref, ...(id !== undefined && { providerId: shortened(id, 200) }) }
     }
     case 'failed':
@@ -71,15 +73,12 @@ export function lostAnswer(
   { deadline }: { readonly deadline: number },
 ): Fatal {
   const late = clock.now() >= deadline
-  const { code = '', message } = lost
   return {
     category: 'fatal',
     reason: late ? 'timeout' : 'unavailable',
     blame: 'provider',
     rule: `${name}: ${written ? 'answer lost' : 'no connection'}`,
-    error: shortened(
-      `${name}: ${late ? 'no answer in time' : message.includes(code) ? message : `${code} ${message}`}`,
-    ),
+    error: shortened(`${name}: ${late ? 'no answer in time' : messageOf(lost)}`),
     ...(written && { uncertain: true }),
   }
 }

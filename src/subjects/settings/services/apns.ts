@@ -1,7 +1,7 @@
 import { baseUrl, oneOf, path, text } from '../../../base/runtime/kinds.ts'
 import { type Group, list, type ValueOf } from '../../../base/runtime/setting.ts'
 import { connectionSettings } from '../address.ts'
-import { sendLimits, testing } from '../shared.ts'
+import { sendLimits, someOf, testing } from '../shared.ts'
 
 /** The settings of an APNs push service, with one key: a variant of operator.push.devices.services. */
 export const apnsSettings = {
@@ -11,11 +11,7 @@ export const apnsSettings = {
   key_id: text({ help: 'The id of the key, 10 characters, as in the name of the file.' }),
   team_id: text({ help: 'The id of the team, 10 characters.' }),
   topic: text({ help: 'The bundle id of the app, for devices without one.' }),
-  apps: list(text({ help: 'A bundle id.' }), {
-    help: 'Further apps of the team. Devices of other apps are not reached.',
-    optional: true,
-    minItems: 1,
-  }),
+  apps: someOf(text({ help: 'A bundle id.' }), 'Further apps of the team. Devices of other apps are not reached.'),
   environments: list(oneOf(['production', 'sandbox'], { help: 'An environment.' }), {
     help: 'APNs environments. Default: both.',
     optional: true,

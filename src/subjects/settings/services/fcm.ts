@@ -1,7 +1,7 @@
 import { baseUrl, path, text } from '../../../base/runtime/kinds.ts'
-import { type Group, list, type ValueOf } from '../../../base/runtime/setting.ts'
+import type { Group, ValueOf } from '../../../base/runtime/setting.ts'
 import { connectionSettings } from '../address.ts'
-import { sendLimits, testing } from '../shared.ts'
+import { sendLimits, someOf, testing } from '../shared.ts'
 
 /** The settings of an FCM push service, with one credential: a variant of operator.push.devices.services. */
 export const fcmSettings = {
@@ -13,11 +13,7 @@ export const fcmSettings = {
     readWithConfig: true,
   }),
   credentials_json: text({ help: 'The contents of that file, instead of its path.', optional: true, secret: true }),
-  apps: list(text({ help: 'A package name.' }), {
-    help: 'The apps whose devices it reaches. Default: all.',
-    optional: true,
-    minItems: 1,
-  }),
+  apps: someOf(text({ help: 'A package name.' }), 'The apps whose devices it reaches. Default: all.'),
   testing: testing({ base_url: baseUrl({ help: 'The address of FCM.', default: 'https://fcm.googleapis.com' }) }),
   ca: connectionSettings.ca,
   ...sendLimits('1000'),

@@ -13,15 +13,13 @@ import {
   variants,
 } from '../../../base/runtime/setting.ts'
 import { defaultRules } from '../../providers/http/rules.ts'
-import { authRemedy, authVariants, connectionSettings } from '../address.ts'
+import { authRemedy, authVariants, connectionSettings, secretText } from '../address.ts'
 import { sendLimits } from '../shared.ts'
 
 /** A header may be a credential: its value is printed only if it refers to a secret by a placeholder. */
 const headerValue = kind('a text', (text) => text, {
   write: (value: string) => (value.includes('{{secret.') ? value : hidden),
 })
-
-const secretText = (help: string) => text({ help, secret: true })
 
 export const httpAuth = variants(
   {

@@ -1,10 +1,11 @@
 // The settings of a Web Push service, with one VAPID key pair.
 
-import { kind, origin, path, text } from '../../../base/runtime/kinds.ts'
+import { kind, origin, text } from '../../../base/runtime/kinds.ts'
 import { type Group, list, rows, type ValueOf } from '../../../base/runtime/setting.ts'
 import { judgeRules } from '../../providers/web-push/judge-endpoint.ts'
 import { judgeSubject } from '../../providers/web-push/vapid.ts'
-import { proxyOf, sendLimits, testing } from '../shared.ts'
+import { certificateSettings, proxyOf } from '../address.ts'
+import { sendLimits, someOf, testing } from '../shared.ts'
 
 const makeKeys = 'make a pair with: bellwire vapid'
 
@@ -27,11 +28,10 @@ export const webPushSettings = {
   public_key: publicKey({ help: 'The VAPID public key with which the site subscribes.', remedy: makeKeys }),
   private_key: privateKey({ help: 'The VAPID private key.', secret: true, remedy: makeKeys }),
   subject: vapidSubject({ help: 'The contact address for push services, in case of problems with our messages.' }),
-  apps: list(text({ help: 'The app of a device.' }), {
-    help: 'The apps whose devices it reaches, if several sites have their own keys. Default: all.',
-    optional: true,
-    minItems: 1,
-  }),
+  apps: someOf(
+    text({ help: 'The app of a device.' }),
+    'The apps whose devices it reaches, if several sites have their own keys. Default: all.',
+  ),
   hosts: list(pushHost({ help: 'A host.' }), {
     help: 'Hosts of further push services, in addition to those of the known browsers.',
   }),
@@ -42,12 +42,7 @@ export const webPushSettings = {
     }),
   }),
   ...sendLimits('100'),
-  ca: path({
-    section: 'Calls to other systems',
-    help: 'A PEM file of CA certificates, used instead of the certificates of the system.',
-    readWithConfig: true,
-    optional: true,
-  }),
+  ca: certificateSettings.ca,
   proxy: proxyOf(
     'An HTTP proxy. It resolves the hosts of the services, so it must refuse internal addresses. Default: direct connections.',
   ),
