@@ -2,8 +2,9 @@
 
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
-import { createLoop, type Loop } from '../runtime/loop.ts'
+import type { Loop } from '../runtime/loop.ts'
 import type { Database } from '../store/database.ts'
+import { createWokenLoop } from '../store/woken-loop.ts'
 import { completeErasure, type Erasure, erasureTopic, noteErasure, personOf, readOpenErasures } from './erasures.ts'
 import type { PersonParts } from './person-data.ts'
 
@@ -18,10 +19,10 @@ const restMs = 1_000
  * @param parts the parts of the store, and of its CRM
  */
 export function createEraser(database: Database, parts: PersonParts): Loop {
-  const loop = createLoop('erasing people', async () => {
+  return createWokenLoop('erasing people', [database], erasureTopic, async () => {
     // A notification may be lost.
     const idleMs = database.engine === 'postgres' ? 5_000 : Number.POSITIVE_INFINITY
-    if ((await readOpenErasures(database, '')).length === 0) return idleMs
+    if ((await readOpenErasures(database).next()).done) return idleMs
     const ownership = await database.own('erasures')
     if (!ownership) return restMs
     try {
@@ -35,21 +36,15 @@ export function createEraser(database: Database, parts: PersonParts): Loop {
   async function eraseAll(lost: AbortSignal): Promise<number> {
     let again = Number.POSITIVE_INFINITY
     let done = false
-    for (let after = ''; ; ) {
-      const page = await readOpenErasures(database, after)
+    for await (const page of readOpenErasures(database))
       for (const erasure of page) {
         if (lost.aborted) return restMs
         const result = await erase(erasure)
         if (result === 'done') done = true
         else again = Math.min(again, result)
       }
-      const last = page.at(-1)
-      if (!last) {
-        if (done) await reclaim()
-        return again
-      }
-      after = last.id
-    }
+    if (done) await reclaim()
+    return again
   }
 
   async function reclaim(): Promise<void> {
@@ -80,14 +75,5 @@ export function createEraser(database: Database, parts: PersonParts): Loop {
     const rows = Object.values(counts).reduce((sum, each) => sum + each, 0)
     emit('person.erased', { brand: erasure.brand, erasure: erasure.id, rows })
     return 'done'
-  }
-
-  const unsubscribe = database.onWake(erasureTopic, loop.wake)
-  return {
-    ...loop,
-    async stop() {
-      unsubscribe()
-      await loop.stop()
-    },
   }
 }

@@ -5,11 +5,12 @@
 
 import { clock } from '../runtime/clock.ts'
 import { firstUuidv7, uuidv7 } from '../runtime/ids.ts'
-import { createLoop } from '../runtime/loop.ts'
 import { random } from '../runtime/random.ts'
+import { readPages } from '../runtime/read-pages.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
 import { forgetOld } from '../store/forget-old.ts'
 import { op, rows, statement } from '../store/statement.ts'
+import { createWokenLoop } from '../store/woken-loop.ts'
 import { type ErasedPerson, erasedPerson, type Person } from './digest.ts'
 import type { PersonPart } from './person-data.ts'
 
@@ -165,9 +166,11 @@ export const findErasure = async (database: Database, id: string): Promise<Erasu
 export const listErasures = (database: Database): Promise<readonly ListedErasure[]> =>
   database.read(op(selectLater, [['']]))
 
-/** The erasures that are not done, the oldest first. */
-export const readOpenErasures = (database: Database, after: string): Promise<readonly Erasure[]> =>
-  database.read(op(selectOpen, [[after, 100]]))
+const pageErasures = 100
+
+/** The erasures that are not done, the oldest first, page by page. */
+export const readOpenErasures = (database: Database): AsyncGenerator<readonly Erasure[]> =>
+  readPages('id', '', pageErasures, (after) => database.read(op(selectOpen, [[after, pageErasures]])))
 
 export const personOf = async (database: Database, { brand, at }: Erasure, userId: string): Promise<ErasedPerson> =>
   erasedPerson({ brand, userId }, await secretOf(database, brand), at)
@@ -207,11 +210,10 @@ export async function openErasedPeople(database: Database): Promise<ErasedPeople
     }
     after = firstUuidv7(began - overlapMs)
   }
-  const loop = createLoop('erased people', async () => {
+  const loop = createWokenLoop('erased people', [database], erasureTopic, async () => {
     await refresh()
     return database.engine === 'postgres' ? refreshMs : Number.POSITIVE_INFINITY
   })
-  const unsubscribe = database.onWake(erasureTopic, loop.wake)
   // A store that is away now is read as soon as it is back.
   await refresh().catch(() => {})
   loop.start()
@@ -223,9 +225,6 @@ export async function openErasedPeople(database: Database): Promise<ErasedPeople
       const at = ofBrand.times.get(person.userDigest)
       return at === undefined ? undefined : { ...person, at }
     },
-    async stop() {
-      unsubscribe()
-      await loop.stop()
-    },
+    stop: loop.stop,
   }
 }

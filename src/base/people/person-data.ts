@@ -84,9 +84,11 @@ export const unfoundRows = (parts: PersonParts): { column: string; as: string; w
 /** The number of rows of each part that an erasure would erase or change. */
 export async function countPerson(person: Person, parts: PersonParts): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const { database, part } of parts.filter((each) => !each.part.isRecord))
-    for await (const rows of readPages(database, part, person))
-      counts[part.name] = (counts[part.name] ?? 0) + rows.length
+  for (const { database, part } of parts.filter((each) => !each.part.isRecord)) {
+    let count = counts[part.name] ?? 0
+    for await (const rows of pagesOf(database, part, person)) count += rows.length
+    counts[part.name] = count
+  }
   return counts
 }
 
@@ -96,7 +98,7 @@ export async function* writePerson(head: object, person: Person, parts: PersonPa
   for (const { database, part } of parts) {
     yield `,\n${JSON.stringify(part.name)}:[`
     let separator = '\n'
-    for await (const rows of readPages(database, part, person)) {
+    for await (const rows of pagesOf(database, part, person)) {
       if (rows.length === 0) continue
       yield `${separator}${rows.map((row) => JSON.stringify(row)).join(',\n')}`
       separator = ',\n'
@@ -107,7 +109,7 @@ export async function* writePerson(head: object, person: Person, parts: PersonPa
 }
 
 /** SQLite reads without a turn of the event loop: other work gets one after each page. */
-async function* readPages(database: Database, part: PersonPart, person: Person): AsyncGenerator<readonly object[]> {
+async function* pagesOf(database: Database, part: PersonPart, person: Person): AsyncGenerator<readonly object[]> {
   for await (const rows of part.read(database, person)) {
     yield rows
     await nextTurn()

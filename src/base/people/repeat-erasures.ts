@@ -1,6 +1,7 @@
 // Erasures are repeated after a restore: a backup has the data of people who were erased after it. The list of erasures is kept
 // outside of the store. It has digests instead of user ids, so the users of the restored store are compared with it.
 
+import { readPages } from '../runtime/read-pages.ts'
 import type { Database } from '../store/database.ts'
 import { op, statement } from '../store/statement.ts'
 import { erasedPerson } from './digest.ts'
@@ -75,16 +76,9 @@ async function* readUsers(database: Database): AsyncGenerator<string> {
       await users.run(
         `insert into ${users.name} select distinct t.user_id from ${name} t where t.user_id is not null on conflict do nothing`,
       )
-    for (let after = ''; ; ) {
-      const page = await users.run<{ user_id: string }>(
-        `select user_id from ${users.name} where user_id > $1 order by user_id limit ${pageUsers}`,
-        [after],
-      )
-      for (const { user_id: userId } of page) yield userId
-      const last = page.at(-1)
-      if (!last) return
-      after = last.user_id
-    }
+    const query = `select user_id from ${users.name} where user_id > $1 order by user_id limit ${pageUsers}`
+    const pages = readPages('user_id', '', pageUsers, (after) => users.run<{ user_id: string }>(query, [after]))
+    for await (const page of pages) for (const { user_id: userId } of page) yield userId
   } finally {
     await users.close()
   }

@@ -1,6 +1,7 @@
 // Finds messages by the operator's identifier, by activity.id and by user. Each look-up is a range of an index.
 
 import { messageKeysOf } from '../../contract/message-key.ts'
+import { readPages } from '../runtime/read-pages.ts'
 import type { Database } from '../store/database.ts'
 import { op, rows, statement } from '../store/statement.ts'
 import { readIdentifiers } from './identifiers.ts'
@@ -81,6 +82,10 @@ export async function findItems(
     return [{ ...outcome, ...more, key, enqueuedAt }]
   })
 }
+
+/** All items of a user in these lanes, the newest first, page by page. A page may be short before the last one. */
+export const readItemsOfUser = (database: Database, lanes: readonly string[], userId: string, limit: number) =>
+  readPages('seq', Number.MAX_SAFE_INTEGER, 1, (before) => findItems(database, { lanes, userId, before, limit }))
 
 /** How often these items were replayed, and their identifiers before the replays. */
 async function readReplays(

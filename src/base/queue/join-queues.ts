@@ -2,6 +2,7 @@
 // item goes to one store; the others go to all stores, and fail while one of them is unavailable.
 
 import { clock } from '../runtime/clock.ts'
+import { compare } from '../runtime/compare.ts'
 import { readCursor, writeCursor } from './failed/decide-failed.ts'
 import type { DecidedItems, FailedFilter, Queue } from './queue.ts'
 import { numberBefore, storeOfNumber } from './store-numbers.ts'
@@ -22,10 +23,10 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
   /** Runs a function with the values of each store. */
   async function inEach<Value, Result>(
     values: readonly Value[],
-    scopeOf: (value: Value) => string,
+    laneOrBrandOf: (value: Value) => string,
     run: (queue: Queue, values: readonly Value[]) => Promise<Result>,
   ): Promise<Result[]> {
-    const groups = Map.groupBy(values, (value) => queueOf(scopeOf(value)))
+    const groups = Map.groupBy(values, (value) => queueOf(laneOrBrandOf(value)))
     return Promise.all([...groups].map(([queue, own]) => run(queue, own)))
   }
 
@@ -51,6 +52,7 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
     return { ...decided, next: writeCursor({ ...cursor, position, seq: numberBefore(following.number) }) }
   }
 
+  const scopeOf = ({ scope }: { readonly scope: string }): string => scope
   const laneOf = ({ lane }: { readonly lane: string }): string => lane
   const itself = (lane: string): string => lane
 
@@ -60,18 +62,10 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
     enqueue: (lane, items) => queueOf(lane).enqueue(lane, items),
     serveLane: (lane, handle) => queueOf(lane.name).serveLane(lane, handle),
     async setControls(controls, also) {
-      await inEach(
-        controls,
-        ({ scope }) => scope,
-        (queue, own) => queue.setControls(own, also),
-      )
+      await inEach(controls, scopeOf, (queue, own) => queue.setControls(own, also))
     },
     async endControls(keys, by, also) {
-      const ended = await inEach(
-        keys,
-        ({ scope }) => scope,
-        (queue, own) => queue.endControls(own, by, also),
-      )
+      const ended = await inEach(keys, scopeOf, (queue, own) => queue.endControls(own, by, also))
       return ended.flat()
     },
     async probeLanes(lanes) {
@@ -116,7 +110,7 @@ export function joinQueues(stores: readonly NumberedQueue[], storeOf: (brand: st
     async summarizeFailed(filter) {
       if (filter.lane !== undefined) return queueOf(filter.lane).summarizeFailed(filter)
       const groups = await inAll((queue) => queue.summarizeFailed(filter))
-      return groups.sort((a, b) => (a.lane < b.lane ? -1 : a.lane > b.lane ? 1 : 0))
+      return groups.sort((a, b) => compare(a.lane, b.lane))
     },
     async previewFailed(filter, action, after) {
       const preview = await decide(filter, after, (queue) => queue.previewFailed(filter, action, after))

@@ -6,7 +6,7 @@
 import { readSingle } from '../../contract/read-activity.ts'
 import type { Database, Migration, Op } from '../store/database.ts'
 import { dayOf, forgetOld } from '../store/forget-old.ts'
-import { op, statement } from '../store/statement.ts'
+import { op, rows, statement } from '../store/statement.ts'
 import { readMessageParts } from './item-keys.ts'
 import type { Item } from './queue.ts'
 
@@ -23,28 +23,25 @@ export const outcomeCountMigration: Migration = {
 
 /** Stands for an id that the message does not have. Ids are numbers. */
 export const noId = '-'
+export const idOf = (text: string): string | null => (text === noId ? null : text)
 
 // Before `settle`: a commit that is repeated because its result was lost finds its first run, and counts nothing twice.
-const addCounts = statement({
-  name: 'count_outcomes',
-  columns: {
-    lane: 'text',
-    day: 'bigint',
-    activity: 'text',
-    action: 'text',
-    action_group: 'text',
-    successful: 'bigint',
-    failed: 'bigint',
-    first: 'bigint',
-  },
-  text: (rows) => `
-    insert into outcome_counts (lane, day, activity, action, action_group, successful, failed)
-    select r.lane, r.day, r.activity, r.action, max(r.action_group), sum(r.successful), sum(r.failed) from ${rows} r
-    where not exists (select 1 from settled s where s.lane = r.lane and s.first = r.first)
-    group by r.lane, r.day, r.activity, r.action order by r.lane, r.day, r.activity, r.action
-    on conflict (lane, day, activity, action) do update set successful = outcome_counts.successful + excluded.successful,
-      failed = outcome_counts.failed + excluded.failed, action_group = excluded.action_group`,
-})
+const addCounts = statement('count_outcomes', {
+  lane: 'text',
+  day: 'bigint',
+  activity: 'text',
+  action: 'text',
+  action_group: 'text',
+  successful: 'bigint',
+  failed: 'bigint',
+  first: 'bigint',
+})`
+  insert into outcome_counts (lane, day, activity, action, action_group, successful, failed)
+  select r.lane, r.day, r.activity, r.action, max(r.action_group), sum(r.successful), sum(r.failed) from ${rows} r
+  where not exists (select 1 from settled s where s.lane = r.lane and s.first = r.first)
+  group by r.lane, r.day, r.activity, r.action order by r.lane, r.day, r.activity, r.action
+  on conflict (lane, day, activity, action) do update set successful = outcome_counts.successful + excluded.successful,
+    failed = outcome_counts.failed + excluded.failed, action_group = excluded.action_group`
 
 /** `failed` is there if the item failed. */
 interface Final {

@@ -1,6 +1,7 @@
 // The entries about a person.
 
 import type { PersonPart } from '../../base/people/person-data.ts'
+import { readPages } from '../../base/runtime/read-pages.ts'
 import { op } from '../../base/store/statement.ts'
 import { lineOf } from './chain.ts'
 import { eraseUser, listAudit } from './table.ts'
@@ -21,13 +22,11 @@ export const auditPersonPart: PersonPart = {
     },
   ],
   async *read(database, { brand, userId }) {
-    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = await listAudit(database, { user: userId }, before, pageRows)
+    const read = (before: number) => listAudit(database, { user: userId }, before, pageRows)
+    for await (const rows of readPages('serial', Number.MAX_SAFE_INTEGER, pageRows, read)) {
       // A search without a brand is about the users of all brands.
       const own = rows.filter((row) => row.brand === brand || row.brand === null)
       yield own.map((row) => JSON.parse(lineOf(row, '')))
-      if (rows.length < pageRows) return
-      before = rows.at(-1)?.serial as number
     }
   },
   async erase(database, { brand, userId, at }) {

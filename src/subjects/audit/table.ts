@@ -3,6 +3,7 @@
 
 import { clock } from '../../base/runtime/clock.ts'
 import { random } from '../../base/runtime/random.ts'
+import { readPages } from '../../base/runtime/read-pages.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, rows, statement } from '../../base/store/statement.ts'
 import { type AuditRow, contentOf, type Forgotten, forgetAct, sha256 } from './chain.ts'
@@ -55,36 +56,32 @@ export interface NewAuditEntry extends AuditDetails, Partial<Forgotten> {
 const lockAudit = statement('lock_audit', {})`select lock_audit() as locked`
 
 // Each step of the chain finds its content by its place in a list. With a join, each step would visit all rows of the commit.
-const insertAudit = statement({
-  name: 'insert_audit',
-  columns: {
-    at: 'bigint',
-    act: 'text',
-    by: 'text',
-    address: 'text',
-    brand: 'text',
-    user_id: 'text',
-    user_salt: 'text',
-    user_digest: 'text',
-    details: 'text',
-    content: 'text',
-  },
-  text: (rows) => `
-    with recursive latest as (select a.serial, a.digest from audit a order by a.serial desc limit 1),
-    head as (select coalesce((select l.serial from latest l), 0) as serial, coalesce((select l.digest from latest l), '') as digest),
-    numbered as (select row_number() over (order by r.at) as place, r.* from ${rows} r),
-    chained (place, digest) as (
-      select 0, h.digest from head h
-      union all
-      select c.place + 1, sha256_hex(
-        c.digest || '{"serial":' || ((select h.serial from head h) + c.place + 1) || ',' ||
-        ((select jsonb_agg(n.content order by n.place) from numbered n) ->> c.place))
-      from chained c where c.place < (select count(*) from numbered))
-    insert into audit (serial, at, act, by, address, brand, user_id, user_salt, user_digest, details, digest)
-    select h.serial + n.place, n.at, n.act, n.by, n.address, n.brand, n.user_id, n.user_salt, n.user_digest, n.details,
-      (select jsonb_agg(c.digest order by c.place) from chained c) ->> cast(n.place as integer)
-    from numbered n cross join head h`,
-})
+const insertAudit = statement('insert_audit', {
+  at: 'bigint',
+  act: 'text',
+  by: 'text',
+  address: 'text',
+  brand: 'text',
+  user_id: 'text',
+  user_salt: 'text',
+  user_digest: 'text',
+  details: 'text',
+  content: 'text',
+})`
+  with recursive latest as (select a.serial, a.digest from audit a order by a.serial desc limit 1),
+  head as (select coalesce((select l.serial from latest l), 0) as serial, coalesce((select l.digest from latest l), '') as digest),
+  numbered as (select row_number() over (order by r.at) as place, r.* from ${rows} r),
+  chained (place, digest) as (
+    select 0, h.digest from head h
+    union all
+    select c.place + 1, sha256_hex(
+      c.digest || '{"serial":' || ((select h.serial from head h) + c.place + 1) || ',' ||
+      ((select jsonb_agg(n.content order by n.place) from numbered n) ->> c.place))
+    from chained c where c.place < (select count(*) from numbered))
+  insert into audit (serial, at, act, by, address, brand, user_id, user_salt, user_digest, details, digest)
+  select h.serial + n.place, n.at, n.act, n.by, n.address, n.brand, n.user_id, n.user_salt, n.user_digest, n.details,
+    (select jsonb_agg(c.digest order by c.place) from chained c) ->> cast(n.place as integer)
+  from numbered n cross join head h`
 
 /** The operations that store entries. Commit them with the act. */
 export function auditOps(entries: readonly NewAuditEntry[]): readonly Op[] {
@@ -166,15 +163,8 @@ const selectAfter = statement<AuditRow>('read_audit', { serial: 'bigint', most: 
 const pageRows = 2_000
 
 /** All entries in the order of their serials, page by page. */
-export async function* readAudit(database: Database): AsyncGenerator<readonly AuditRow[]> {
-  for (let serial = 0; ; ) {
-    const page = await database.read(op(selectAfter, [[serial, pageRows]]))
-    const last = page.at(-1)
-    if (!last) return
-    yield page
-    serial = last.serial
-  }
-}
+export const readAudit = (database: Database): AsyncGenerator<readonly AuditRow[]> =>
+  readPages('serial', 0, pageRows, (after) => database.read(op(selectAfter, [[after, pageRows]])))
 
 const deleteThrough = statement('forget_audit', { serial: 'bigint' })`
   delete from audit where serial <= (select max(r.serial) from ${rows} r)`

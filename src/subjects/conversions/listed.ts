@@ -1,9 +1,10 @@
 // Lists conversions: one for each identifier that has a status, with its statuses and their meta.
 
-import { noId, readOutcomeCounts } from '../../base/queue/outcome-counts.ts'
+import { idOf, noId, readOutcomeCounts } from '../../base/queue/outcome-counts.ts'
+import { readPages } from '../../base/runtime/read-pages.ts'
 import type { Database } from '../../base/store/database.ts'
 import { op, rows, statement } from '../../base/store/statement.ts'
-import { actionGroups, type ConversionFilter, idOf } from './report.ts'
+import { actionGroups, type ConversionFilter } from './report.ts'
 import { readStatuses, type ShownStatuses } from './shown-statuses.ts'
 import type { ReachedStage, Stage } from './stage.ts'
 
@@ -79,11 +80,9 @@ async function* readDay(
   groups: ReadonlyMap<string, string>,
   { stage, ...ids }: ListFilter,
 ): AsyncGenerator<Page> {
-  for (let ref = begin; ; ) {
-    const rows = await database.read(op(selectDay, [[day, lane, ref, rowsOfPage]]))
-    const last = rows.at(-1)
-    if (last === undefined) return
-    ref = last.ref
+  const read = (ref: string) => database.read(op(selectDay, [[day, lane, ref, rowsOfPage]]))
+  for await (const rows of readPages('ref', begin, rowsOfPage, read)) {
+    const { ref } = rows.at(-1) as Row
     const found = rows
       .map((row) => ({ ...row, action_group: groups.get(`${row.activity} ${row.action}`) ?? noId }))
       .filter((row) => Object.entries(ids).every(([name, id]) => row[name as keyof ConversionFilter] === id))
@@ -105,7 +104,6 @@ async function* readDay(
       }),
     )
     yield { conversions, position: { day, lane, ref } }
-    if (rows.length < rowsOfPage) return
   }
 }
 

@@ -1,7 +1,8 @@
 // Adds up the conversions: how many messages of an activity, an action or an action group were sent, delivered, displayed, clicked
 // and failed.
 
-import { noId, type OutcomeCount, readOutcomeCounts } from '../../base/queue/outcome-counts.ts'
+import { idOf, noId, type OutcomeCount, readOutcomeCounts } from '../../base/queue/outcome-counts.ts'
+import { compareIds } from '../../base/runtime/compare.ts'
 import type { Database } from '../../base/store/database.ts'
 import { type ConversionCount, readConversionCounts } from './counted.ts'
 
@@ -108,11 +109,3 @@ export function addUp(
 /** The action group of each activity and action: 'ACTIVITY ACTION'. */
 export const actionGroups = (outcomes: readonly OutcomeCount[]): ReadonlyMap<string, string> =>
   new Map(outcomes.map(({ activity, action, action_group: group }) => [`${activity} ${action}`, group]))
-
-export const idOf = (text: string): string | null => (text === noId ? null : text)
-
-/** Ids are numbers of up to 19 digits: a shorter one is smaller. */
-function compareIds(a: string | null, b: string | null): number {
-  const [first, second] = [a ?? '', b ?? '']
-  return first.length - second.length || (first < second ? -1 : Number(first > second))
-}

@@ -1,6 +1,7 @@
 // The messages of a brand with the checks that decided about them, in the order of their arrival, page by page.
 
 import { firstUuidv7 } from '../../base/runtime/ids.ts'
+import { readPages } from '../../base/runtime/read-pages.ts'
 import type { Database } from '../../base/store/database.ts'
 import { op, rows, statement } from '../../base/store/statement.ts'
 import type { MessageRow } from './messages.ts'
@@ -41,13 +42,10 @@ export async function* readPermissions(
   { from, to }: { readonly from: number; readonly to: number },
 ): AsyncGenerator<readonly CheckedMessage[]> {
   const bases = new Map<number, Basis>()
-  for (let after = firstUuidv7(from); ; ) {
-    const page = await database.read(op(selectPage, [[brand, after, firstUuidv7(to), pageMessages]]))
+  const read = (after: string) => database.read(op(selectPage, [[brand, after, firstUuidv7(to), pageMessages]]))
+  for await (const page of readPages('ref', firstUuidv7(from), pageMessages, read)) {
     const unknown = page.flatMap(({ permission }) => (permission === null || bases.has(permission) ? [] : [permission]))
     for (const [id, basis] of await readBases(database, unknown)) bases.set(id, basis)
     yield page.map((row) => ({ ...row, basis: row.permission === null ? undefined : bases.get(row.permission) }))
-    const last = page.at(-1)
-    if (!last || page.length < pageMessages) return
-    after = last.ref
   }
 }

@@ -3,6 +3,7 @@
 import type { ErasedPerson } from '../../base/people/digest.ts'
 import type { IdentifiedPart, PersonPart, PersonTable } from '../../base/people/person-data.ts'
 import { firstUuidv7 } from '../../base/runtime/ids.ts'
+import { readPages } from '../../base/runtime/read-pages.ts'
 import type { Database } from '../../base/store/database.ts'
 import { op } from '../../base/store/statement.ts'
 import { erasedKey } from '../../contract/message-key.ts'
@@ -57,15 +58,8 @@ export const deliveryPersonPart = (more: readonly IdentifiedPart<string>[] = [])
   name: 'messages',
   tables: [...tables, ...callPersonPart.tables, ...more.flatMap((each) => each.tables)],
   async *read(database, { brand, userId }) {
-    for (let before: string | undefined; ; ) {
-      const found = await findByUser(database, brand, userId, {
-        most: pageMessages,
-        ...(before !== undefined && { before }),
-      })
+    for await (const found of readMessages(database, brand, userId))
       yield await Promise.all(found.map((row) => readMessage(database, row, more)))
-      if (found.length < pageMessages) return
-      before = found.at(-1)?.ref
-    }
   },
   erase: (database, person) => eraseAll(database, person, more),
 })
@@ -76,18 +70,17 @@ export const deliveryPersonPart = (more: readonly IdentifiedPart<string>[] = [])
  */
 async function eraseAll(database: Database, person: ErasedPerson, more: readonly IdentifiedPart<string>[]) {
   const sum = { erased: 0, waiting: 0 }
-  const end = firstUuidv7(person.at + 1)
-  for (let before = end; ; ) {
-    const found = await findByUser(database, person.brand, person.userId, { before, most: pageMessages })
+  for await (const found of readMessages(database, person.brand, person.userId, firstUuidv7(person.at + 1))) {
     const alive = await database.alive(found.filter(isInFlight).map(({ owner }) => owner))
     const rows = found.filter((row) => !isInFlight(row) || !alive.has(row.owner))
     sum.waiting += found.length - rows.length
     if (rows.length > 0) sum.erased += await erasePage(database, person, rows, more)
-    const last = found.at(-1)
-    if (!last || found.length < pageMessages) return sum
-    before = last.ref
   }
+  return sum
 }
+
+const readMessages = (database: Database, brand: string, userId: string, end = '~') =>
+  readPages('ref', end, pageMessages, (before) => findByUser(database, brand, userId, { before, most: pageMessages }))
 
 const isInFlight = ({ state }: MessageRow): boolean => state === 'in_flight'
 

@@ -5,9 +5,9 @@ import { longestTokenSeconds, type TokenRevocations } from '../../base/http/subs
 import { keyedDigest } from '../../base/people/digest.ts'
 import { secretOf } from '../../base/people/erasures.ts'
 import { clock } from '../../base/runtime/clock.ts'
-import { createLoop } from '../../base/runtime/loop.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { op, rows, statement } from '../../base/store/statement.ts'
+import { createWokenLoop } from '../../base/store/woken-loop.ts'
 
 export const revocationMigrations: readonly Migration[] = [
   {
@@ -61,11 +61,10 @@ export function createRevocations(databases: readonly Database[]): Revocations {
   /** The secret of each brand with revocations. */
   const secrets = new Map<string, string>()
   const listeners: (() => void)[] = []
-  const loop = createLoop('revoked tokens', async () => {
+  const loop = createWokenLoop('revoked tokens', databases, topic, async () => {
     await readAll()
     return rereadMs
   })
-  const unsubscribe = databases.map((database) => database.onWake(topic, loop.wake))
 
   async function readAll(): Promise<void> {
     const read = await Promise.allSettled(databases.map(readRevoked))
@@ -106,10 +105,7 @@ export function createRevocations(databases: readonly Database[]): Revocations {
       await readAll().catch(() => {})
       loop.start()
     },
-    async stop() {
-      for (const end of unsubscribe) end()
-      await loop.stop()
-    },
+    stop: loop.stop,
   }
 }
 

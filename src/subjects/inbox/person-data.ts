@@ -1,6 +1,7 @@
 // A person's notifications in the inbox, with their marks.
 
 import type { PersonPart } from '../../base/people/person-data.ts'
+import { readPages } from '../../base/runtime/read-pages.ts'
 import { op, statement } from '../../base/store/statement.ts'
 import { eraseNotifications, markColumns, type Row } from './store.ts'
 
@@ -12,14 +13,8 @@ export const inboxPersonPart: PersonPart = {
     { table: 'inbox', deleted: true },
     { table: 'inbox_users', deleted: true },
   ],
-  async *read(database, { brand, userId }) {
-    for (let after = 0; ; ) {
-      const rows = await database.read(op(selectOfPerson, [[brand, userId, after, pageRows]]))
-      yield rows
-      if (rows.length < pageRows) return
-      after = rows.at(-1)?.seq as number
-    }
-  },
+  read: (database, { brand, userId }) =>
+    readPages('seq', 0, pageRows, (after) => database.read(op(selectOfPerson, [[brand, userId, after, pageRows]]))),
   async erase(database, { brand, userId, at }) {
     return { erased: await eraseNotifications(database, brand, userId, at), waiting: 0 }
   },

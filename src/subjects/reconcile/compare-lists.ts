@@ -1,5 +1,6 @@
 // Compares the lists of operator and CRM exactly, as sets in the database: users that only one of them has.
 
+import { readPages } from '../../base/runtime/read-pages.ts'
 import type { Scratch } from '../../base/store/scratch.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { shown } from '../../contract/shown.ts'
@@ -84,21 +85,11 @@ export async function compareLists(input: ComparisonInput): Promise<Comparison> 
 }
 
 /** Reads the differences that compareLists() found, in pages, in the order of `first`. */
-export async function* readDifferences(scratch: Scratch): AsyncGenerator<readonly Difference[]> {
-  for (let after = 0; ; ) {
-    const page = await scratch.run<{ n: number; user_id: string; operator: number; crm_at: number | null }>(
-      `select n, user_id, operator, crm_at from judged where n > $1 order by n limit ${pageRows}`,
-      [after],
-    )
-    if (page.length === 0) return
-    yield page.map(({ n, user_id, operator, crm_at }) => ({
-      n,
-      userId: user_id,
-      direction: operator === 1 ? 'operator_only' : 'crm_only',
-      crmAt: crm_at,
-    }))
-    after = page.at(-1)?.n as number
-  }
+export function readDifferences(scratch: Scratch): AsyncGenerator<readonly Difference[]> {
+  const query = `
+    select n, user_id as "userId", case operator when 1 then 'operator_only' else 'crm_only' end as direction, crm_at as "crmAt"
+    from judged where n > $1 order by n limit ${pageRows}`
+  return readPages('n', 0, pageRows, (after) => scratch.run<Difference>(query, [after]))
 }
 
 const selectCrmUsers = (field: Field): string => `select user_id from crm_users where brand = $1 and ${field} = 1`

@@ -1,5 +1,6 @@
 // The discrepancies of a run: users on whom operator and CRM differ. They are stored with the run and marked when corrected.
 
+import { readPages } from '../../base/runtime/read-pages.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
 import { op, rows, statement } from '../../base/store/statement.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
@@ -37,23 +38,19 @@ export const discrepancyMigrations: readonly Migration[] = [
   },
 ]
 
-const insertRows = statement({
-  name: 'insert_discrepancies',
-  columns: {
-    brand: 'text',
-    run: 'text',
-    n: 'bigint',
-    field: 'text',
-    user_id: 'text',
-    direction: 'text',
-    severity: 'text',
-    crm_at: 'bigint',
-  },
-  text: (rows) => `
-    insert into discrepancies (brand, run, n, field, user_id, direction, severity, crm_at)
-    select r.brand, r.run, r.n, r.field, r.user_id, r.direction, r.severity, r.crm_at from ${rows} r where true
-    on conflict (brand, run, n) do nothing`,
-})
+const insertRows = statement('insert_discrepancies', {
+  brand: 'text',
+  run: 'text',
+  n: 'bigint',
+  field: 'text',
+  user_id: 'text',
+  direction: 'text',
+  severity: 'text',
+  crm_at: 'bigint',
+})`
+  insert into discrepancies (brand, run, n, field, user_id, direction, severity, crm_at)
+  select r.brand, r.run, r.n, r.field, r.user_id, r.direction, r.severity, r.crm_at from ${rows} r where true
+  on conflict (brand, run, n) do nothing`
 
 export async function insertDiscrepancies(
   database: Database,
@@ -101,18 +98,12 @@ export async function markCorrected(
 }
 
 /** Reads all discrepancies of a run, in pages. */
-export async function* readAllDiscrepancies(
+export const readAllDiscrepancies = (
   database: Database,
   run: { readonly brand: string; readonly run: string },
   direction?: Direction,
-): AsyncGenerator<readonly Discrepancy[]> {
-  for (let after = 0; ; ) {
-    const page = await listDiscrepancies(database, run, after, pageRows, direction)
-    if (page.length === 0) return
-    yield page
-    after = page.at(-1)?.n as number
-  }
-}
+): AsyncGenerator<readonly Discrepancy[]> =>
+  readPages('n', 0, pageRows, (after) => listDiscrepancies(database, run, after, pageRows, direction))
 
 const pageRows = 2_000
 

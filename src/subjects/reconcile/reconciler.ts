@@ -4,8 +4,8 @@
 // would duplicate it. Only the owner of a brand and field (Database.own) executes a run, so each run is executed once.
 
 import { clock } from '../../base/runtime/clock.ts'
-import { createLoop, type Loop } from '../../base/runtime/loop.ts'
 import type { Database } from '../../base/store/database.ts'
+import { createWokenLoop } from '../../base/store/woken-loop.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { executeRun } from './execute-run.ts'
 import { type Findings, readFindings } from './findings.ts'
@@ -28,23 +28,18 @@ export function createReconciler(database: Database, configured: readonly Reconc
   const stopping = new AbortController()
   const loops = configured.map((options) => {
     const findDueAt = createDueTimes(options.everyMs)
-    return createLoop(`reconciling brand ${options.brand}`, () =>
+    return createWokenLoop(`reconciling brand ${options.brand}`, [database], runTopic, () =>
       runDueFields(database, options, findDueAt, stopping.signal),
     )
   })
-  let unlisten = (): void => {}
   return {
     findings: () => readFindings(database, configured),
     start() {
-      unlisten = database.onWake(runTopic, () => {
-        for (const loop of loops) loop.wake()
-      })
       for (const loop of loops) loop.start()
     },
     async stop() {
-      unlisten()
       stopping.abort()
-      await Promise.all(loops.map((loop: Loop) => loop.stop()))
+      await Promise.all(loops.map((loop) => loop.stop()))
     },
   }
 }

@@ -1,8 +1,10 @@
 // The numbers of failed items by lane, activity, action, reason and state, kept by triggers: a summary never scans `failed`.
 
+import { compare, compareIds } from '../../runtime/compare.ts'
 import { counters, forgetZeroCounts } from '../../store/counters.ts'
 import type { Database, Migration } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
+import { idOf } from '../outcome-counts.ts'
 import type { FailedGroup, GroupFilter } from '../queue.ts'
 import { type FailedState, failedStates } from './failed-state.ts'
 
@@ -60,7 +62,6 @@ export function createGroups() {
 function readName(name: string): Omit<GroupKey, 'lane'> & { readonly state: FailedState } {
   const [state, ...parts] = name.split(' ') as [string, ...string[]]
   const [activity, action] = parts.splice(-2) as [string, string]
-  const idOf = (text: string): string | null => (text === '-' ? null : text)
   // A provider of your own may give a reason with spaces.
   return {
     state: failedStates[Number(state)] as FailedState,
@@ -75,14 +76,6 @@ function isMatch(group: GroupKey & { readonly state: FailedState }, filter: Grou
     (name) => filter[name] === undefined || filter[name] === group[name],
   )
 }
-
-/** Ids are numbers of up to 19 digits: a shorter one is smaller. */
-function compareIds(a: string | null, b: string | null): number {
-  if (a === null || b === null) return Number(a !== null) - Number(b !== null)
-  return a.length - b.length || compare(a, b)
-}
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Deletes the counts of groups that have no items any more. */
 export const forgetEmptyGroups = (database: Database): Promise<void> => forgetZeroCounts(database, 'failed_counts')

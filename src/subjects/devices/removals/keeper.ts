@@ -2,12 +2,12 @@
 
 import { clock } from '../../../base/runtime/clock.ts'
 import { emit } from '../../../base/runtime/events.ts'
-import { createLoop } from '../../../base/runtime/loop.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { random } from '../../../base/runtime/random.ts'
 import type { Database, Op, Value } from '../../../base/store/database.ts'
 import { op } from '../../../base/store/statement.ts'
 import { StoreUnavailable } from '../../../base/store/store-unavailable.ts'
+import { createWokenLoop } from '../../../base/store/woken-loop.ts'
 import type { Device } from '../device.ts'
 import { idOf } from '../identity.ts'
 import {
@@ -211,12 +211,11 @@ export function createRemovalKeeper({
     started = true
   }
 
-  const loop = createLoop('removals', async () => {
+  const loop = createWokenLoop('removals', [database], topic, async () => {
     await write()
     await read()
     return shareEveryMs
   })
-  let unsubscribe: (() => void) | undefined
 
   return {
     recordSend(service) {
@@ -230,11 +229,9 @@ export function createRemovalKeeper({
       await read().catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable)) throw error
       })
-      unsubscribe = database.onWake(topic, () => loop.wake())
       loop.start()
     },
     async stop() {
-      unsubscribe?.()
       await loop.stop()
       await write().catch(() => {})
     },

@@ -1,5 +1,6 @@
 // The CRM's users: one row each, with the nine attributes of §2.5 and the time of the last change of each attribute.
 
+import { readPages } from '../../../base/runtime/read-pages.ts'
 import type { Database, Migration, Op, Value } from '../../../base/store/database.ts'
 import { op, rows, statement } from '../../../base/store/statement.ts'
 import { type ReconciliationField as Field, reconciliationFields as fields } from '../../../contract/records.ts'
@@ -105,13 +106,9 @@ export const eraseUser = statement<{ user_id: string }>({
 
 type UserRow = Record<`${Field}_at` | Field, number | null>
 
-const readUser = statement<UserRow>({
-  name: 'read_crm_user',
-  columns: { brand: 'text', user_id: 'text' },
-  text: (rows) => `
-    select ${fields.map((field) => `u.${field}, u.${field}_at`).join(', ')}
-    from ${rows} r join crm_users u on u.brand = r.brand and u.user_id = r.user_id`,
-})
+const readUser = statement<UserRow>('read_crm_user', { brand: 'text', user_id: 'text' })`
+  select ${fields.map((field) => `u.${field}, u.${field}_at`).join(', ')}
+  from ${rows} r join crm_users u on u.brand = r.brand and u.user_id = r.user_id`
 
 export type CrmAttributes = Readonly<Partial<Record<Field, { readonly value: boolean; readonly changed_at: string }>>>
 
@@ -168,11 +165,10 @@ const pageUsers = 5_000
 /** The excluded users of a brand, with the times of their exclusions (epoch ms). */
 export async function readExcludedUsers(database: Database, brand: string): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>()
-  for (let after = ''; ; ) {
-    const page = await database.read(op(readExcluded, [[brand, after, pageUsers]]))
+  const pages = readPages('user_id', '', pageUsers, (after) =>
+    database.read(op(readExcluded, [[brand, after, pageUsers]])),
+  )
+  for await (const page of pages)
     for (const { user_id: user, excluded, excluded_at: at } of page) if (excluded === 1) found.set(user, at ?? 0)
-    const last = page.at(-1)
-    if (!last || page.length < pageUsers) return found
-    after = last.user_id
-  }
+  return found
 }
