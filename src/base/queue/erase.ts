@@ -7,7 +7,7 @@ import { uuidv7 } from '../runtime/ids.ts'
 import type { Database } from '../store/database.ts'
 import { op, rows, statement } from '../store/statement.ts'
 import { cancelWaiting, readOpenCancellations } from './controls/cancellations.ts'
-import { findItems } from './find-items.ts'
+import { readItemsOfUser } from './find-items.ts'
 import type { LaneRef } from './find-refs.ts'
 import { readIdentifiers } from './identifiers.ts'
 import { erasedKey } from './item-keys.ts'
@@ -55,11 +55,7 @@ export async function eraseItems(
   const { userId, at } = person
   let erased = 0
   const waiting: FoundItem[] = []
-  for (let before = Number.MAX_SAFE_INTEGER; lanes.length > 0; ) {
-    const page = await findItems(database, { lanes, userId, before, limit: pageItems })
-    const last = page.at(-1)
-    if (!last) break
-    before = last.seq
+  for await (const page of readItemsOfUser(database, lanes, userId, pageItems)) {
     const old = page.filter(({ enqueuedAt }) => enqueuedAt <= at)
     const settled = old.filter(({ category }) => category !== 'waiting')
     const changed = settled.length > 0 ? await erasePage(database, settled, person, parts) : new Set()

@@ -6,7 +6,7 @@ import type { Database } from '../store/database.ts'
 import { op, rows, statement } from '../store/statement.ts'
 import { cancelUnserved } from './controls/cancel-unserved.ts'
 import { eraseItems, type ItemParts } from './erase.ts'
-import { findItems } from './find-items.ts'
+import { readItemsOfUser } from './find-items.ts'
 import { readIdentifiers } from './identifiers.ts'
 import { readAttempts } from './lane/attempts.ts'
 
@@ -101,11 +101,7 @@ const identifiedParts = ({ byRef = [], byCall = [] }: ItemParts) => [...byRef, .
 const readItems = ({ byRef = [], byCall = [] }: ItemParts): PersonPart['read'] =>
   async function* (database, person) {
     const lanes = await readLanesOf(database, person)
-    for (let before = Number.MAX_SAFE_INTEGER; lanes.length > 0; ) {
-      const found = await findItems(database, { lanes, userId: person.userId, before, limit: pageItems })
-      const last = found.at(-1)
-      if (!last) return
-      before = last.seq
+    for await (const found of readItemsOfUser(database, lanes, person.userId, pageItems)) {
       const seqs = found.map(({ seq }) => seq)
       const [contents, attempts, identifiers] = await Promise.all([
         database.read(op(selectContents, seqs, (seq) => [seq])),

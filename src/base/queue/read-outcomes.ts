@@ -1,5 +1,6 @@
 // Reads the outcomes of items by their numbers.
 
+import { present } from '../runtime/present.ts'
 import type { Database } from '../store/database.ts'
 import { op, rows, statement } from '../store/statement.ts'
 import { isMessage } from './item-keys.ts'
@@ -64,10 +65,7 @@ function toOutcome(
     attempts: attempt,
     rule,
     ...(category === 'successful' && ref === null && isMessage(key) && { untracked: true }),
-    ...(ref !== null && { ref }),
-    ...(call !== undefined && { call }),
-    ...(reason !== undefined && { reason }),
-    ...(error !== undefined && { error }),
+    ...present({ ref, call, reason, error }),
   }
 }
 

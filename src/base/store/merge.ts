@@ -1,3 +1,4 @@
+import { compare } from '../runtime/compare.ts'
 import type { Op, Statement, Value } from './database.ts'
 
 /** A part of a transaction: one statement with the rows of one or several ops. */
@@ -54,8 +55,6 @@ function addRoutes(part: MutablePart, op: Op, column: number): boolean {
   for (const row of op.rows) routes.set(row[column] as Value, op)
   return true
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Assigns the rows that the parts returned to their ops. */
 export function distributeRows(

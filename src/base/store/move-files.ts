@@ -15,6 +15,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { clock } from '../runtime/clock.ts'
 import type { Migration } from './database.ts'
 import { migrateDatabase } from './open-database.ts'
+import { inTransaction } from './postgres-client.ts'
 import { openClient } from './postgres-copy.ts'
 import { partitionedTables } from './postgres-migrate.ts'
 import { createPartitions } from './postgres-partitions.ts'
@@ -103,17 +104,6 @@ export async function moveFiles({
   } finally {
     for (const db of earlier) db.close()
     await client.end().catch(() => {})
-  }
-}
-
-async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  await client.query('begin')
-  try {
-    await work()
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => {})
-    throw error
   }
 }
 

@@ -36,6 +36,18 @@ export async function withClient<Of>(config: StoreClientConfig, work: (client: p
   }
 }
 
+export async function inTransaction<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result> {
+  await client.query('begin')
+  try {
+    const result = await work()
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
 /** A server that is silent for this long is treated as away. */
 const probeMs = 2_000
 

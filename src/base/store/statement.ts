@@ -35,7 +35,7 @@ export function statement<Out extends object = object>(
   columns: Statement['columns'],
   options?: Pick<StatementDefinition<Out>, 'route' | 'complete'>,
 ): (text: TemplateStringsArray, ...values: readonly (string | number)[]) => Statement<Out>
-/** For a statement with many columns, or with `each`. */
+/** For a statement with `each`, or with columns that fill a line. */
 export function statement<Out extends object = object>(definition: StatementDefinition<Out>): Statement<Out>
 export function statement(
   given: StatementDefinition<object> | string,

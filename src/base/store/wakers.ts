@@ -1,17 +1,13 @@
 import type { Op, Statement } from './database.ts'
 import type { Part } from './merge.ts'
-import { op, statement } from './statement.ts'
+import { op, rows, statement } from './statement.ts'
 
 /** SQL: the channel of this schema. Another schema of the same database may have lanes with the same names. */
 export const wakeChannel = `'bellwire_' || md5(current_schema())`
 
 /** Never run on SQLite, which has no other processes to notify. Its rows are ignored: `returns` is false, so it can be merged. */
 export const wakeStatement: Statement = {
-  ...statement({
-    name: 'wake',
-    columns: { topic: 'text' },
-    text: (rows) => `select pg_notify(${wakeChannel}, r.topic) from ${rows} r`,
-  }),
+  ...statement('wake', { topic: 'text' })`select pg_notify(${wakeChannel}, r.topic) from ${rows} r`,
   returns: false,
 }
 

@@ -112,14 +112,14 @@ interface Start {
 
 interface Chain {
   readonly store: string
+  entries: number
   readonly first: number
+  last: number
+  digest: string
   /** The first entry, and each one after a gap: retention may delete entries between two pages of a reader. */
   readonly starts: Start[]
   /** The digests of the last deleted entries, by serial. */
   readonly forgotten: Map<number, string>
-  last: number
-  digest: string
-  entries: number
 }
 
 const mostProblems = 100
@@ -158,14 +158,8 @@ export function createChainCheck(expected: readonly string[] = []) {
     },
     end(): CheckedChains {
       for (const chain of chains.values()) for (const start of chain.starts) checkStart(chain, start)
-      const shown = [...chains.values()].map(({ store, entries, first, last, digest }) => ({
-        store,
-        entries,
-        first,
-        last,
-        digest,
-      }))
-      return { chains: shown, problems, missing: [...missing] }
+      const checked = [...chains.values()].map(({ starts: _starts, forgotten: _forgotten, ...chain }) => chain)
+      return { chains: checked, problems, missing: [...missing] }
     },
   }
 
@@ -201,12 +195,12 @@ export function createChainCheck(expected: readonly string[] = []) {
 
 const newChain = (store: string, serial: number, text: string, digest: string): Chain => ({
   store,
+  entries: 1,
   first: serial,
-  starts: [{ serial, text, digest, after: 0 }],
-  forgotten: new Map(),
   last: serial,
   digest,
-  entries: 1,
+  starts: [{ serial, text, digest, after: 0 }],
+  forgotten: new Map(),
 })
 
 function readLine(line: string): CheckedEntry | { readonly store: string } {

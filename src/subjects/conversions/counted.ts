@@ -6,7 +6,7 @@ import { noId } from '../../base/queue/outcome-counts.ts'
 import { counters, forgetZeroCounts } from '../../base/store/counters.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { dayOf, forgetOld } from '../../base/store/forget-old.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import { readMessageKey } from '../../contract/message-key.ts'
 import type { MessageStatus } from '../../contract/status.ts'
 import { isFailure, type Stage, stageOf } from './stage.ts'
@@ -41,26 +41,22 @@ export const countedMigrations: readonly Migration[] = [
 ]
 
 // The stage only rises, and `failed` is only set: the order of the calls does not matter.
-const upsertConversions = statement({
-  name: 'upsert_conversions',
-  columns: {
-    lane: 'text',
-    ref: 'text',
-    day: 'bigint',
-    activity: 'text',
-    action: 'text',
-    stage: 'bigint',
-    failed: 'bigint',
-  },
-  text: (rows) => `
-    insert into conversions (lane, ref, day, activity, action, stage, failed)
-    select r.lane, r.ref, min(r.day), min(r.activity), min(r.action), max(r.stage), max(r.failed)
-    from ${rows} r where true group by r.lane, r.ref order by r.lane, r.ref
-    on conflict (lane, ref) do update set
-      stage = case when excluded.stage > conversions.stage then excluded.stage else conversions.stage end,
-      failed = case when excluded.failed > conversions.failed then excluded.failed else conversions.failed end
-    where excluded.stage > conversions.stage or excluded.failed > conversions.failed`,
-})
+const upsertConversions = statement('upsert_conversions', {
+  lane: 'text',
+  ref: 'text',
+  day: 'bigint',
+  activity: 'text',
+  action: 'text',
+  stage: 'bigint',
+  failed: 'bigint',
+})`
+  insert into conversions (lane, ref, day, activity, action, stage, failed)
+  select r.lane, r.ref, min(r.day), min(r.activity), min(r.action), max(r.stage), max(r.failed)
+  from ${rows} r where true group by r.lane, r.ref order by r.lane, r.ref
+  on conflict (lane, ref) do update set
+    stage = case when excluded.stage > conversions.stage then excluded.stage else conversions.stage end,
+    failed = case when excluded.failed > conversions.failed then excluded.failed else conversions.failed end
+  where excluded.stage > conversions.stage or excluded.failed > conversions.failed`
 
 /** The operation that counts these statuses. Their messages are known. */
 export function conversionsOp(

@@ -89,10 +89,10 @@ export const deleteAwaited = statement<LaneRef>({
     returning lane, ref`,
 })
 
+// The statuses of several callers may be equal: the first one counts.
 export const insertReported = statement({
   name: 'insert_reported_statuses',
   columns: { lane: 'text', ref: 'text', status: 'text', at: 'text', meta: 'text', received_at: 'bigint' },
-  // The statuses of several callers may be equal: the first one counts.
   text: (rows) => `
     insert into reported_statuses (lane, ref, status, at, meta, received_at)
     select r.lane, r.ref, r.status, r.at, r.meta, r.received_at

@@ -135,48 +135,40 @@ const newPermission = `permission = coalesce(r.permission, messages.permission),
  * Settles runs of messages: consecutive identifiers with the same outcome are one input row. It takes effect only if the owner
  * and the attempt have not changed since the claim.
  */
-export const settleMessages = statement({
-  name: 'settle_messages',
-  columns: {
-    first: 'text',
-    last: 'text',
-    owner: 'text',
-    attempt: 'bigint',
-    state: 'text',
-    rule: 'text',
-    error: 'text',
-    call: 'text',
-    uncertain: 'bigint',
-    updated_at: 'bigint',
-    permission: 'bigint',
-    permission_read_at: 'bigint',
-    permission_as_of: 'bigint',
-  },
-  text: (rows) => `
-    update messages set state = r.state, rule = r.rule, error = r.error, call = r.call,
-      uncertain = messages.uncertain + r.uncertain, updated_at = r.updated_at, ${newPermission}
-    from ${rows} r
-    where messages.ref between r.first and r.last
-      and messages.owner = r.owner and messages.attempt = r.attempt and messages.state = 'in_flight'`,
-})
+export const settleMessages = statement('settle_messages', {
+  first: 'text',
+  last: 'text',
+  owner: 'text',
+  attempt: 'bigint',
+  state: 'text',
+  rule: 'text',
+  error: 'text',
+  call: 'text',
+  uncertain: 'bigint',
+  updated_at: 'bigint',
+  permission: 'bigint',
+  permission_read_at: 'bigint',
+  permission_as_of: 'bigint',
+})`
+  update messages set state = r.state, rule = r.rule, error = r.error, call = r.call,
+    uncertain = messages.uncertain + r.uncertain, updated_at = r.updated_at, ${newPermission}
+  from ${rows} r
+  where messages.ref between r.first and r.last
+    and messages.owner = r.owner and messages.attempt = r.attempt and messages.state = 'in_flight'`
 
 /** A success replaces any other state: the message was delivered, even if another process has taken it over meanwhile. */
-export const settleLateSuccesses = statement({
-  name: 'settle_late_successes',
-  columns: {
-    ref: 'text',
-    rule: 'text',
-    call: 'text',
-    updated_at: 'bigint',
-    permission: 'bigint',
-    permission_read_at: 'bigint',
-    permission_as_of: 'bigint',
-  },
-  text: (rows) => `
-    update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at, ${newPermission}
-    from ${rows} r
-    where messages.ref = r.ref and messages.state <> 'successful'`,
-})
+export const settleLateSuccesses = statement('settle_late_successes', {
+  ref: 'text',
+  rule: 'text',
+  call: 'text',
+  updated_at: 'bigint',
+  permission: 'bigint',
+  permission_read_at: 'bigint',
+  permission_as_of: 'bigint',
+})`
+  update messages set state = 'successful', rule = r.rule, error = null, call = r.call, updated_at = r.updated_at, ${newPermission}
+  from ${rows} r
+  where messages.ref = r.ref and messages.state <> 'successful'`
 
 /** Changes nothing. While the brand of a message is moved, the store refuses this, and with it the commit. */
 export const touchMessages = statement('touch_messages', { ref: 'text' })`

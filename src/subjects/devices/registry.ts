@@ -211,13 +211,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 
     async findDevices(brand, userIds) {
       const rows = await database.read(op(selectOfUsers, [...new Set(userIds)], (userId) => [brand, userId]))
-      const devices = new Map<string, Device[]>()
-      for (const row of rows) {
-        const userDevices = devices.get(row.user_id)
-        if (userDevices) userDevices.push(deviceOf(row))
-        else devices.set(row.user_id, [deviceOf(row)])
-      }
-      return devices
+      return Map.groupBy(rows.map(deviceOf), ({ userId }) => userId)
     },
 
     async findHolders(brand, tokens) {

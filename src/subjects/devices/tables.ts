@@ -142,24 +142,20 @@ export const eraseUnlinks = statement<{ device: string }>('erase_device_unlinks'
 /** Begins the reason of a removal that cannot be restored: newer devices have taken the place of the device. */
 export const replacedReason = 'replaced: '
 
-const clearTokens = statement({
-  name: 'clear_device_tokens',
-  columns: { brand: 'text', device: 'text' },
-  // Sub-selects and no joins, so that PostgreSQL finds each row by its key, whatever plan it made while the tables were empty.
-  text: (rows) => `
-    update devices set token = '' from ${rows} r
-    where devices.brand = r.brand and devices.device = r.device and devices.token <> ''
-      and devices.link_at <= (
-        select max(u.at) from device_unlinks u
-        where u.brand = devices.brand and u.device = devices.device and u.user_id = devices.user_id)
-      and 0 = (
-        select count(*) from device_removals m
-        where m.brand = devices.brand and m.device = devices.device and m.user_id = devices.user_id
-          and m.link_at = devices.link_at and substr(m.why, 1, ${replacedReason.length}) <> '${replacedReason}'
-          and m.at = (
-            select max(u.at) from device_unlinks u
-            where u.brand = m.brand and u.device = m.device and u.user_id = m.user_id))`,
-})
+// Sub-selects and no joins, so that PostgreSQL finds each row by its key, whatever plan it made while the tables were empty.
+const clearTokens = statement('clear_device_tokens', { brand: 'text', device: 'text' })`
+  update devices set token = '' from ${rows} r
+  where devices.brand = r.brand and devices.device = r.device and devices.token <> ''
+    and devices.link_at <= (
+      select max(u.at) from device_unlinks u
+      where u.brand = devices.brand and u.device = devices.device and u.user_id = devices.user_id)
+    and 0 = (
+      select count(*) from device_removals m
+      where m.brand = devices.brand and m.device = devices.device and m.user_id = devices.user_id
+        and m.link_at = devices.link_at and substr(m.why, 1, ${replacedReason.length}) <> '${replacedReason}'
+        and m.at = (
+          select max(u.at) from device_unlinks u
+          where u.brand = m.brand and u.device = m.device and u.user_id = m.user_id))`
 
 /** The stored state of a device, and of one of its users. */
 export interface StateRow {

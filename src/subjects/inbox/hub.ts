@@ -16,16 +16,35 @@ const writesPerTurn = 250
 export interface HubOptions {
   /** The database of a brand. */
   readonly databaseOf: (brand: string) => Pick<Database, 'read' | 'onWake'>
+  /** Interval of the pings of a stream. Must be shorter than the idle timeout of each proxy. */
   readonly pingMs: number
+  /** Most missed events that a reconnected stream is sent. If it missed more, it gets `reset` and must fetch the list. */
   readonly replay: number
+  /** Most bytes that are buffered for one client, plus at most one event. */
   readonly bufferBytes: number
+  /** A client that has not read its buffered bytes for this time is disconnected. It can resume from its last event. */
   readonly stallMs: number
+  /** Most open streams; a further stream is answered 503. */
   readonly streams: number
+  /** Most open streams of one user. A further stream ends the oldest one. */
   readonly streamsPerUser: number
-  /** Whether this user may see notifications now (docs/contributing/decisions.md). Called before they are written; rejects if that is unknown. */
+  /**
+   * Whether this user may see the inbox now (docs/contributing/decisions.md). Called for each list and stream, and before notifications are
+   * written; rejects if that is unknown.
+   */
   readonly allowed?: ((brand: string, userId: string) => Promise<boolean>) | undefined
+  /** Ends the streams whose token is revoked. */
   readonly revocations?: TokenRevocations | undefined
   readonly now: () => number
+}
+
+export const hubDefaults = {
+  pingMs: 15_000,
+  replay: 500,
+  bufferBytes: 256 * 1024,
+  stallMs: 30_000,
+  streams: 10_000,
+  streamsPerUser: 10,
 }
 
 export interface Hub {

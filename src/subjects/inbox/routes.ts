@@ -2,40 +2,23 @@ import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { type AppRoute, appRoute } from '../../base/http/app-access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
-import type { Subscriber, TokenRevocations } from '../../base/http/subscriber-token.ts'
+import type { Subscriber } from '../../base/http/subscriber-token.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import type { Database } from '../../base/store/database.ts'
 import { limitOf, nullable, textOf } from '../../contract/documents/described.ts'
-import { createHub } from './hub.ts'
+import { createHub, type HubOptions, hubDefaults } from './hub.ts'
 import { type Mark, markByRef, marks, markUpTo, type StatusOps } from './marks.ts'
 import { Notification, notificationJson } from './notification.ts'
 import { type InboxPart, pageOp, userStateOp } from './store.ts'
 import { openStream } from './stream.ts'
 
-export interface InboxRoutesOptions {
+export interface InboxRoutesOptions extends Partial<Omit<HubOptions, 'databaseOf'>> {
   /** The database of a brand. */
   readonly databaseOf: (brand: string) => Pick<Database, 'read' | 'commit' | 'wake' | 'onWake'>
-  /** Whether this user may see the inbox now (docs/contributing/decisions.md). Called for each list and stream, and before each notification. */
-  readonly allowed?: (brand: string, userId: string) => Promise<boolean>
   /** Records the marks as delivery statuses, in the same commit. Absent: not recorded. */
   readonly statusOps?: StatusOps | undefined
-  /** Interval of the pings of a stream. Must be shorter than the idle timeout of each proxy. */
-  readonly pingMs?: number
   /** Delay before a browser reconnects. */
   readonly retryMs?: number
-  /** Most missed events that a reconnected stream is sent. If it missed more, it gets `reset` and must fetch the list. */
-  readonly replay?: number
-  /** Most bytes that are buffered for one client, plus at most one event. */
-  readonly bufferBytes?: number
-  /** A client that has not read its buffered bytes for this time is disconnected. It can resume from its last event. */
-  readonly stallMs?: number
-  /** Most open streams; a further stream is answered 503. */
-  readonly streams?: number
-  /** Most open streams of one user. A further stream ends the oldest one. */
-  readonly streamsPerUser?: number
-  /** Ends the streams whose token is revoked. */
-  readonly revocations?: TokenRevocations | undefined
-  readonly now?: () => number
   /** Ends all streams when it aborts, as closing the server does. */
   readonly signal?: AbortSignal
 }
@@ -88,33 +71,10 @@ export interface InboxRoutes {
  *   dismissed or archived (row 23) → `{unseen, unread, unknown}`.
  */
 export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
-  const {
-    databaseOf,
-    allowed,
-    statusOps,
-    pingMs = 15_000,
-    retryMs = 2_000,
-    replay = 500,
-    bufferBytes = 256 * 1024,
-    stallMs = 30_000,
-    streams = 10_000,
-    streamsPerUser = 10,
-    revocations,
-    now = clock.now,
-    signal,
-  } = options
-  const hub = createHub({
-    databaseOf,
-    pingMs,
-    replay,
-    bufferBytes,
-    stallMs,
-    streams,
-    streamsPerUser,
-    allowed,
-    revocations,
-    now,
-  })
+  const { databaseOf, allowed, statusOps, retryMs = 2_000, signal } = options
+  const hubOptions: HubOptions = { ...hubDefaults, now: clock.now, ...options }
+  const { streams, now } = hubOptions
+  const hub = createHub(hubOptions)
   signal?.addEventListener('abort', () => hub.stop(), { once: true })
 
   const list = appRoute({

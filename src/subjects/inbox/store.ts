@@ -103,32 +103,28 @@ const reserveNumbers = statement('count_up_inbox_users', { brand: 'text', user_i
   select r.brand, r.user_id, sum(r.n) from ${rows} r where true group by r.brand, r.user_id order by r.brand, r.user_id
   on conflict (brand, user_id) do update set last = inbox_users.last + excluded.last`
 
-const insert = statement({
-  name: 'insert_inbox',
-  columns: {
-    brand: 'text',
-    user_id: 'text',
-    ref: 'text',
-    id: 'text',
-    title: 'text',
-    body: 'text',
-    image_url: 'text',
-    url: 'text',
-    data: 'text',
-    created_at: 'bigint',
-    expires_at: 'bigint',
-  },
-  text: (rows) => `
-    insert into inbox (brand, user_id, seq, changed, ref, id, title, body, image_url, url, data, created_at, expires_at)
-    select n.brand, n.user_id, n.number, n.number, n.ref, n.id, n.title, n.body, n.image_url, n.url, n.data, n.created_at, n.expires_at
-    from (
-      select r.*,
-        u.last - count(*) over (partition by r.brand, r.user_id)
-               + row_number() over (partition by r.brand, r.user_id order by r.created_at, r.ref) as number
-      from ${rows} r join inbox_users u on u.brand = r.brand and u.user_id = r.user_id) n
-    where true
-    on conflict (brand, ref) do nothing`,
-})
+const insert = statement('insert_inbox', {
+  brand: 'text',
+  user_id: 'text',
+  ref: 'text',
+  id: 'text',
+  title: 'text',
+  body: 'text',
+  image_url: 'text',
+  url: 'text',
+  data: 'text',
+  created_at: 'bigint',
+  expires_at: 'bigint',
+})`
+  insert into inbox (brand, user_id, seq, changed, ref, id, title, body, image_url, url, data, created_at, expires_at)
+  select n.brand, n.user_id, n.number, n.number, n.ref, n.id, n.title, n.body, n.image_url, n.url, n.data, n.created_at, n.expires_at
+  from (
+    select r.*,
+      u.last - count(*) over (partition by r.brand, r.user_id)
+             + row_number() over (partition by r.brand, r.user_id order by r.created_at, r.ref) as number
+    from ${rows} r join inbox_users u on u.brand = r.brand and u.user_id = r.user_id) n
+  where true
+  on conflict (brand, ref) do nothing`
 
 /** The part of an inbox that a list shows. Dismissed and expired notifications are in neither part. */
 export type InboxPart = 'inbox' | 'archive'

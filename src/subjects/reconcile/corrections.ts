@@ -6,7 +6,7 @@ import { clock } from '../../base/runtime/clock.ts'
 import { emit } from '../../base/runtime/events.ts'
 import { uuidv7 } from '../../base/runtime/ids.ts'
 import type { Database, Migration, Op } from '../../base/store/database.ts'
-import { op, statement } from '../../base/store/statement.ts'
+import { op, rows, statement } from '../../base/store/statement.ts'
 import type { ReconciliationField as Field } from '../../contract/records.ts'
 import { correctCrmUsers } from './crm/correct-users.ts'
 import { markCorrected, readAllDiscrepancies } from './discrepancies.ts'
@@ -30,21 +30,17 @@ export const correctionMigrations: readonly Migration[] = [
   },
 ]
 
-const insertCorrection = statement({
-  name: 'begin_correction',
-  columns: {
-    brand: 'text',
-    correction: 'text',
-    run: 'text',
-    field: 'text',
-    what: 'text',
-    at: 'bigint',
-    by: 'text',
-  },
-  text: (rows) => `
-    insert into corrections (brand, correction, run, field, what, at, by)
-    select r.brand, r.correction, r.run, r.field, r.what, r.at, r.by from ${rows} r`,
-})
+const insertCorrection = statement('begin_correction', {
+  brand: 'text',
+  correction: 'text',
+  run: 'text',
+  field: 'text',
+  what: 'text',
+  at: 'bigint',
+  by: 'text',
+})`
+  insert into corrections (brand, correction, run, field, what, at, by)
+  select r.brand, r.correction, r.run, r.field, r.what, r.at, r.by from ${rows} r`
 
 const updateCorrection = statement({
   name: 'finish_correction',

@@ -191,11 +191,9 @@ const updateRun = statement<{ run: string }>({
     returning reconciliation_runs.run`,
 })
 
-/** @returns false if the run had already ended */
-export async function saveRun(database: Database, run: ReconciliationRun): Promise<boolean> {
+export async function saveRun(database: Database, run: ReconciliationRun): Promise<void> {
   const values = Object.keys(updateRun.columns).map((name) => run[name as keyof ReconciliationRun] as Value)
-  const [saved] = await database.commit([op(updateRun, [values])])
-  return saved.length === 1
+  await database.commit([op(updateRun, [values])])
 }
 
 const updateAcknowledged = statement<{ run: string }>({

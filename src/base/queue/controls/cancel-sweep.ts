@@ -4,7 +4,7 @@
 import type { Database } from '../../store/database.ts'
 import type { LaneBuffer } from '../lane/buffer.ts'
 import type { BufferedItem } from '../lane/buffered-item.ts'
-import type { WaitingKey } from '../lane/read-waiting.ts'
+import { toBufferedItem, type WaitingKey } from '../lane/read-waiting.ts'
 import type { LaneReader } from '../lane/reader.ts'
 import { endCancellation, findCancellation } from './cancellations.ts'
 import { beforeAll, findWaiting, readWaitingPage, type WaitingItem, waitingPageRows } from './waiting-pages.ts'
@@ -93,23 +93,5 @@ export function createCancelSweep(options: CancelSweepOptions): CancelSweep {
 }
 
 /** An item without its text: it is only settled. */
-function toItem(
-  lane: string,
-  { seq, due_at: dueAt, attempt, key, enqueued_at: enqueuedAt }: WaitingItem,
-): BufferedItem {
-  return {
-    seq,
-    lane,
-    key,
-    text: '',
-    attempt: attempt + 1,
-    enqueuedAt,
-    dueAt,
-    waitingSince: 0,
-    bytes: 0,
-    suspectedAtCall: undefined,
-    uncountedAttempts: 0,
-    batchId: undefined,
-    earlierAttempts: undefined,
-  }
-}
+const toItem = (lane: string, row: WaitingItem): BufferedItem =>
+  toBufferedItem(lane, { ...row, text: '', traceparent: null, expires_at: null, transactional: null })

@@ -37,27 +37,23 @@ export const findCancellation = (
   item: Pick<BufferedItem, 'seq' | 'key' | 'enqueuedAt'>,
 ): Cancellation | undefined => cancellations.find((each) => item.seq <= each.lastSeq && isSelected(each, item))
 
-const insertCancellations = statement({
-  name: 'insert_cancellations',
-  columns: {
-    id: 'text',
-    lane: 'text',
-    activity: 'text',
-    action: 'text',
-    user_id: 'text',
-    enqueued_after: 'bigint',
-    enqueued_before: 'bigint',
-    cancelled_by: 'text',
-    reason: 'text',
-    at: 'bigint',
-  },
-  text: (rows) => `
-    insert into cancellations (id, lane, activity, action, user_id, enqueued_after, enqueued_before, last_seq, cancelled_by,
-      reason, at, cancelled)
-    select r.id, r.lane, r.activity, r.action, r.user_id, r.enqueued_after, r.enqueued_before,
-      (select coalesce(max(i.seq), 0) from items i), r.cancelled_by, r.reason, r.at, 0
-    from ${rows} r where true on conflict (id, lane) do nothing`,
-})
+const insertCancellations = statement('insert_cancellations', {
+  id: 'text',
+  lane: 'text',
+  activity: 'text',
+  action: 'text',
+  user_id: 'text',
+  enqueued_after: 'bigint',
+  enqueued_before: 'bigint',
+  cancelled_by: 'text',
+  reason: 'text',
+  at: 'bigint',
+})`
+  insert into cancellations (id, lane, activity, action, user_id, enqueued_after, enqueued_before, last_seq, cancelled_by,
+    reason, at, cancelled)
+  select r.id, r.lane, r.activity, r.action, r.user_id, r.enqueued_after, r.enqueued_before,
+    (select coalesce(max(i.seq), 0) from items i), r.cancelled_by, r.reason, r.at, 0
+  from ${rows} r where true on conflict (id, lane) do nothing`
 
 /** Stores cancellations and wakes the owners of their lanes. */
 export async function cancelWaiting(
@@ -88,23 +84,12 @@ export async function cancelWaiting(
   ])
 }
 
-interface CancellationRow {
-  readonly id: string
-  readonly lane: string
-  readonly activity: string | null
-  readonly action: string | null
-  readonly user_id: string | null
-  readonly enqueued_after: number | null
-  readonly enqueued_before: number | null
-  readonly last_seq: number
-  readonly cancelled_by: string
-  readonly reason: string
-  readonly at: number
-  readonly cancelled: number
-  readonly done_at: number | null
-}
-const columns = `c.id, c.lane, c.activity, c.action, c.user_id, c.enqueued_after, c.enqueued_before, c.last_seq,
-  c.cancelled_by, c.reason, c.at, c.cancelled, c.done_at`
+/** Absent members are null. */
+type CancellationRow = { readonly [Name in keyof Cancellation]-?: Cancellation[Name] | null }
+
+const columns = `c.id, c.lane, c.activity, c.action, c.user_id as "user", c.enqueued_after as "enqueuedAfter",
+  c.enqueued_before as "enqueuedBefore", c.last_seq as "lastSeq", c.cancelled_by as "by", c.reason, c.at, c.cancelled,
+  c.done_at as "doneAt"`
 
 const selectOpen = statement<CancellationRow>('open_cancellations', { lane: 'text' })`
   select ${columns} from ${rows} r join cancellations c on c.lane = r.lane and c.done_at is null order by c.at, c.id`
@@ -115,7 +100,7 @@ const selectLatest = statement<CancellationRow>('latest_cancellations', { lane: 
 
 /** The cancellations on which the owner of the lane still works, the oldest first. */
 export const readOpenCancellations = async (database: Database, lane: string): Promise<readonly Cancellation[]> =>
-  (await database.read(op(selectOpen, [[lane]]))).map(toCancellation)
+  (await database.read(op(selectOpen, [[lane]]))).map((row) => present(row) as Cancellation)
 
 /** The cancellations of these lanes, the newest first. */
 export const listCancellations = async (
@@ -123,22 +108,9 @@ export const listCancellations = async (
   lanes: readonly string[],
   limit: number,
 ): Promise<readonly Cancellation[]> =>
-  (await database.readMerged(op(selectLatest, lanes, (lane) => [lane, limit]))).map(toCancellation)
-
-function toCancellation(row: CancellationRow): Cancellation {
-  const { id, lane, activity, action, user_id: user, reason, at, cancelled } = row
-  const { enqueued_after: enqueuedAfter, enqueued_before: enqueuedBefore, done_at: doneAt } = row
-  return {
-    id,
-    lane,
-    lastSeq: row.last_seq,
-    by: row.cancelled_by,
-    reason,
-    at,
-    cancelled,
-    ...present({ activity, action, user, enqueuedAfter, enqueuedBefore, doneAt }),
-  }
-}
+  (await database.readMerged(op(selectLatest, lanes, (lane) => [lane, limit]))).map(
+    (row) => present(row) as Cancellation,
+  )
 
 const addCancelled = statement('count_cancelled', { id: 'text', lane: 'text', items: 'bigint' })`
   update cancellations set cancelled = cancellations.cancelled + s.items

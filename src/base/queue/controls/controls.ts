@@ -3,6 +3,7 @@
 
 import { clock } from '../../runtime/clock.ts'
 import { emit } from '../../runtime/events.ts'
+import { present } from '../../runtime/present.ts'
 import type { Database, Op } from '../../store/database.ts'
 import { op, rows, statement } from '../../store/statement.ts'
 import { controlTopic } from '../wake-topics.ts'
@@ -50,25 +51,21 @@ export const scopesOf = (lane: string): readonly string[] => [lane, lane.slice(0
 export const isInScope = (lane: string, scope: string): boolean => scopesOf(lane).includes(scope)
 
 // The statements that change rows return them: so they run separately for each caller, and two callers may name the same control.
-const upsertControls = statement<{ id: number }>({
-  name: 'set_controls',
-  columns: {
-    scope: 'text',
-    kind: 'text',
-    name: 'text',
-    value: 'text',
-    set_by: 'text',
-    reason: 'text',
-    at: 'bigint',
-    expires_at: 'bigint',
-  },
-  text: (rows) => `
-    insert into controls (scope, kind, name, value, set_by, reason, at, expires_at)
-    select r.scope, r.kind, r.name, r.value, r.set_by, r.reason, r.at, r.expires_at from ${rows} r where true
-    on conflict (scope, kind, name) do update set value = excluded.value, set_by = excluded.set_by, reason = excluded.reason,
-      at = excluded.at, expires_at = excluded.expires_at
-    returning id`,
-})
+const upsertControls = statement<{ id: number }>('set_controls', {
+  scope: 'text',
+  kind: 'text',
+  name: 'text',
+  value: 'text',
+  set_by: 'text',
+  reason: 'text',
+  at: 'bigint',
+  expires_at: 'bigint',
+})`
+  insert into controls (scope, kind, name, value, set_by, reason, at, expires_at)
+  select r.scope, r.kind, r.name, r.value, r.set_by, r.reason, r.at, r.expires_at from ${rows} r where true
+  on conflict (scope, kind, name) do update set value = excluded.value, set_by = excluded.set_by, reason = excluded.reason,
+    at = excluded.at, expires_at = excluded.expires_at
+  returning id`
 
 const deleteControls = statement<ControlKey>('end_controls', { scope: 'text', kind: 'text', name: 'text' })`
   delete from controls where (scope, kind, name) in (select r.scope, r.kind, r.name from ${rows} r)
@@ -79,16 +76,12 @@ const deleteExpired = statement<ControlKey>('expire_controls', { id: 'bigint', e
   delete from controls where (id, expires_at) in (select r.id, r.expires_at from ${rows} r)
   returning scope, kind, name`
 
-const selectControls = statement<
-  Omit<Control, 'value' | 'by' | 'expiresAt'> & { value: string | null; set_by: string; expires_at: number | null }
->({
-  name: 'select_controls',
-  columns: { scope: 'text' },
-  route: 'scope',
-  text: (rows) => `
-    select c.id, c.scope, c.kind, c.name, c.value, c.set_by, c.reason, c.at, c.expires_at
-    from ${rows} r join controls c on c.scope = r.scope order by c.id`,
-})
+/** Absent members are null. */
+type ControlRow = { readonly [Name in keyof Control]-?: Control[Name] | null }
+
+const selectControls = statement<ControlRow>('select_controls', { scope: 'text' }, { route: 'scope' })`
+  select c.id, c.scope, c.kind, c.name, c.value, c.set_by as "by", c.reason, c.at, c.expires_at as "expiresAt"
+  from ${rows} r join controls c on c.scope = r.scope order by c.id`
 
 /** Stores controls and wakes the owners of their lanes. A control with the same key is replaced. */
 export async function setControls(
@@ -152,12 +145,7 @@ export async function expireControls(database: Database, expired: readonly Contr
 /** Reads the controls of these scopes, also those that have expired and are not deleted yet. */
 export async function readControls(read: Database['read'], scopes: readonly string[]): Promise<readonly Control[]> {
   const rows = await read(op(selectControls, scopes, (scope) => [scope]))
-  return rows.map(({ value, set_by: by, expires_at: expiresAt, ...rest }) => ({
-    ...rest,
-    by,
-    ...(value !== null && { value }),
-    ...(expiresAt !== null && { expiresAt }),
-  }))
+  return rows.map((row) => present(row) as Control)
 }
 
 /** Whether people see the control: a hold is a state of its lane. */

@@ -15,23 +15,19 @@ import { failedState } from './failed-state.ts'
 const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
 
 // Updates only rows whose state has not changed since the match, so that of two simultaneous decisions only one applies.
-const updateFailed = statement<{ seq: number }>({
-  name: 'decide_failed',
-  columns: {
-    ...range,
-    was: 'bigint',
-    state: 'bigint',
-    replays: 'bigint',
-    decision: 'text',
-    decided_by: 'text',
-    at: 'bigint',
-  },
-  text: (rows) => `
-    update failed set state = r.state, replays = failed.replays + r.replays, decision = r.decision, decided_by = r.decided_by,
-      decided_at = r.at
-    from ${rows} r where failed.seq between r.first and r.last and failed.lane = r.lane and failed.state = r.was
-    returning failed.seq as seq`,
-})
+const updateFailed = statement<{ seq: number }>('decide_failed', {
+  ...range,
+  was: 'bigint',
+  state: 'bigint',
+  replays: 'bigint',
+  decision: 'text',
+  decided_by: 'text',
+  at: 'bigint',
+})`
+  update failed set state = r.state, replays = failed.replays + r.replays, decision = r.decision, decided_by = r.decided_by,
+    decided_at = r.at
+  from ${rows} r where failed.seq between r.first and r.last and failed.lane = r.lane and failed.state = r.was
+  returning failed.seq as seq`
 
 const decided = { ...range, decision: 'text' } as const
 const isDecided = 'f.seq between r.first and r.last and f.lane = r.lane and f.decision = r.decision'

@@ -1,6 +1,5 @@
 // Failed Actions (§6.4): lists and shows failed items.
 
-import type { Reason } from '../../../contract/outcome.ts'
 import { toRanges } from '../../runtime/ranges.ts'
 import type { Database } from '../../store/database.ts'
 import { op, statement } from '../../store/statement.ts'
@@ -10,20 +9,14 @@ import type { FailedFilter, FailedItem, FailedItemDetails } from '../queue.ts'
 import { matchFailed } from './failed-filter.ts'
 import { failedStates } from './failed-state.ts'
 
-const selectFailed = statement<
-  Omit<FailedItem, 'user' | 'state' | 'decidedBy' | 'decidedAt'> & {
-    user_id: string | null
-    state: number
-    decided_by: string | null
-    decided_at: number | null
-  }
->({
+// Not a join with `items`: PostgreSQL would join both tables completely, before it applies the ranges.
+const selectFailed = statement<Omit<FailedItem, 'state'> & { readonly state: number }>({
   name: 'select_failed',
   columns: { first: 'bigint', last: 'bigint' },
-  // Not a join with `items`: PostgreSQL would join both tables completely, before it applies the ranges.
   text: (rows) => `
-    select f.seq, f.lane, f.key, f.activity, f.action, f.user_id, f.reason, f.error, f.rule, f.answer, f.call, f.attempts, f.at,
-      f.state, f.replays, f.decided_by, f.decided_at, (select i.text from items i where i.seq = f.seq) as text
+    select f.seq, f.lane, f.key, f.activity, f.action, f.user_id as "user", f.reason, f.error, f.rule, f.answer, f.call,
+      f.attempts, f.at, f.state, f.replays, f.decided_by as "decidedBy", f.decided_at as "decidedAt",
+      (select i.text from items i where i.seq = f.seq) as text
     from ${rows} r cross join failed f where f.seq between r.first and r.last`,
 })
 
@@ -45,14 +38,7 @@ async function readFailed(
   const rows = await database.read(op(selectFailed, toRanges(items.map(({ seq }) => seq))))
   return [...rows]
     .sort((a, b) => a.seq - b.seq)
-    .map(({ user_id, state, decided_by, decided_at, ...rest }) => ({
-      ...rest,
-      user: user_id,
-      reason: rest.reason as Reason,
-      state: failedStates[state] as FailedItem['state'],
-      decidedBy: decided_by,
-      decidedAt: decided_at,
-    }))
+    .map((row) => ({ ...row, state: failedStates[row.state] as FailedItem['state'] }))
 }
 
 /** Finds one failed item, with its attempts and identifiers. */

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { toRanges } from '../../runtime/ranges.ts'
 import type { Database } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import type { FailedFilter, FailedGroup } from '../queue.ts'
 import { failedState } from './failed-state.ts'
 
@@ -107,25 +107,21 @@ const isMatch = [
 ].join(' and ')
 
 const selectMatches = (isInRange: string) =>
-  statement<MatchedItem>({
-    name: 'match_failed',
-    columns: {
-      first: 'bigint',
-      last: 'bigint',
-      lane: 'text',
-      activity: 'text',
-      action: 'text',
-      user_id: 'text',
-      reason: 'text',
-      state: 'bigint',
-      since: 'bigint',
-      until: 'bigint',
-      contains: 'text',
-    },
-    text: (rows) => `
-      select f.seq, f.lane, f.activity, f.action, f.reason from ${rows} r cross join failed f
-      where ${isInRange} and ${isMatch}`,
-  })
+  statement<MatchedItem>('match_failed', {
+    first: 'bigint',
+    last: 'bigint',
+    lane: 'text',
+    activity: 'text',
+    action: 'text',
+    user_id: 'text',
+    reason: 'text',
+    state: 'bigint',
+    since: 'bigint',
+    until: 'bigint',
+    contains: 'text',
+  })`
+    select f.seq, f.lane, f.activity, f.action, f.reason from ${rows} r cross join failed f
+    where ${isInRange} and ${isMatch}`
 const selectMatchesIn = {
   all: selectMatches('f.seq between r.first and r.last'),
   sqlite: selectMatches('f.lane = r.lane and f.seq between r.first and r.last'),

@@ -3,7 +3,7 @@
 import { shortened } from '../../../contract/storable.ts'
 import type { ErasedPeople } from '../../people/erasures.ts'
 import type { Op, Value } from '../../store/database.ts'
-import { op, statement } from '../../store/statement.ts'
+import { op, rows, statement } from '../../store/statement.ts'
 import { enqueueOps } from '../enqueue.ts'
 import { readUserId } from '../item-keys.ts'
 import type { NewFailedItem } from '../queue.ts'
@@ -22,27 +22,23 @@ const parkSettled = statement({
     where ${notWaiting} on conflict (lane, first) do nothing`,
 })
 
-const parkFailed = statement({
-  name: 'park_failed',
-  columns: {
-    lane: 'text',
-    key: 'text',
-    user_id: 'text',
-    reason: 'text',
-    error: 'text',
-    rule: 'text',
-    at: 'bigint',
-    state: 'bigint',
-  },
-  // An item that was dismissed or replayed becomes pending: a person has to decide again.
-  text: (rows) => `
-    insert into failed (seq, lane, key, user_id, reason, error, rule, attempts, at, state)
-    select i.seq, i.lane, i.key, r.user_id, r.reason, r.error, r.rule, 0, r.at, r.state
-    from ${rows} r join items i on i.lane = r.lane and i.key = r.key
-    where ${notWaiting}
-    on conflict (seq) do update set reason = excluded.reason, error = excluded.error, rule = excluded.rule,
-      answer = null, status = null, call = null, attempts = 0, at = excluded.at, state = excluded.state`,
-})
+// An item that was dismissed or replayed becomes pending: a person has to decide again.
+const parkFailed = statement('park_failed', {
+  lane: 'text',
+  key: 'text',
+  user_id: 'text',
+  reason: 'text',
+  error: 'text',
+  rule: 'text',
+  at: 'bigint',
+  state: 'bigint',
+})`
+  insert into failed (seq, lane, key, user_id, reason, error, rule, attempts, at, state)
+  select i.seq, i.lane, i.key, r.user_id, r.reason, r.error, r.rule, 0, r.at, r.state
+  from ${rows} r join items i on i.lane = r.lane and i.key = r.key
+  where ${notWaiting}
+  on conflict (seq) do update set reason = excluded.reason, error = excluded.error, rule = excluded.rule,
+    answer = null, status = null, call = null, attempts = 0, at = excluded.at, state = excluded.state`
 
 /** Operations that insert these items. No key may occur twice in one call. */
 export function insertFailedOps(

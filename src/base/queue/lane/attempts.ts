@@ -107,25 +107,15 @@ export const archiveFailed = (columns: Readonly<Record<string, 'text' | 'bigint'
     from ${rows} r cross join failed f where ${isDecided}
     on conflict (seq, replay, slot) do update set ${overwrite}`
 
-const selectAttempts = statement<
-  Omit<Attempt, 'replayedBy' | 'replayedAt'> & {
-    seq: number
-    replayed_by: string | null
-    replayed_at: number | null
-  }
->({
-  name: 'select_attempts',
-  columns: { seq: 'bigint' },
-  // A replayed item is in `attempts` already.
-  text: (rows) => `
-    select a.seq, a.replay, a.attempt, a.at, a.outcome, a.status, a.reason, a.rule, a.error, a.answer, a.call, a.replayed_by,
-      a.replayed_at
-    from ${rows} r cross join attempts a where a.seq = r.seq
-    union all
-    select f.seq, f.replays, f.attempts, f.at, 'failed', f.status, f.reason, f.rule, f.error, f.answer, f.call, null, null
-    from ${rows} r cross join failed f where f.seq = r.seq and f.state <> ${failedState.replayed}
-    order by 1, 2, 3, 4`,
-})
+// A replayed item is in `attempts` already.
+const selectAttempts = statement<Attempt & { readonly seq: number }>('select_attempts', { seq: 'bigint' })`
+  select a.seq, a.replay, a.attempt, a.at, a.outcome, a.status, a.reason, a.rule, a.error, a.answer, a.call,
+    a.replayed_by as "replayedBy", a.replayed_at as "replayedAt"
+  from ${rows} r cross join attempts a where a.seq = r.seq
+  union all
+  select f.seq, f.replays, f.attempts, f.at, 'failed', f.status, f.reason, f.rule, f.error, f.answer, f.call, null, null
+  from ${rows} r cross join failed f where f.seq = r.seq and f.state <> ${failedState.replayed}
+  order by 1, 2, 3, 4`
 
 /** Reads the unsuccessful attempts of these items, the oldest first. */
 export async function readAttempts(
@@ -134,11 +124,8 @@ export async function readAttempts(
 ): Promise<ReadonlyMap<number, readonly Attempt[]>> {
   const attempts = new Map<number, Attempt[]>()
   const rows = seqs.map((seq) => [seq])
-  for (const { seq, replayed_by, replayed_at, ...rest } of await database.read(op(selectAttempts, rows))) {
-    const ofItem = attempts.get(seq) ?? []
-    ofItem.push({ ...rest, replayedBy: replayed_by, replayedAt: replayed_at })
-    attempts.set(seq, ofItem)
-  }
+  for (const { seq, ...attempt } of await database.read(op(selectAttempts, rows)))
+    attempts.set(seq, [...(attempts.get(seq) ?? []), attempt])
   return attempts
 }
 

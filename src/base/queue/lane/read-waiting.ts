@@ -41,7 +41,7 @@ export async function readPage(
   { due_at: dueAt, seq: after }: WaitingKey,
   limit: number,
 ): Promise<BufferedItem[]> {
-  return (await database.read(op(selectPage, [[lane, dueAt, after, limit]]))).map((row) => toItem(lane, row))
+  return (await database.read(op(selectPage, [[lane, dueAt, after, limit]]))).map((row) => toBufferedItem(lane, row))
 }
 
 export interface WaitingRow extends WaitingKey {
@@ -81,7 +81,7 @@ export async function readItemsBySeq(
   const items = new Map((await database.read(op(selectRanges, ranges))).map((item) => [item.seq, item]))
   return rows.flatMap(({ due_at, seq, attempt }) => {
     const item = items.get(seq)
-    return item ? [toItem(lane, { ...item, due_at, attempt })] : []
+    return item ? [toBufferedItem(lane, { ...item, due_at, attempt })] : []
   })
 }
 
@@ -143,7 +143,7 @@ export async function readItemsAt(
   if (keys.length === 0) return []
   const rows = keys.map(({ due_at, seq }) => [lane, due_at, seq])
   const found = await database.read(op(selectByKey, rows))
-  return found.map((row) => toItem(lane, row)).sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
+  return found.map((row) => toBufferedItem(lane, row)).sort((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
 }
 
 // Jumps from lane to lane in the index, from its end: the newest rows wait. The oldest index entries are of settled rows, as long
@@ -162,7 +162,7 @@ export async function findDueLanes(database: Database, now: number): Promise<rea
   return (await database.read(op(selectDueLanes, [[now]]))).map(({ lane }) => lane)
 }
 
-function toItem(lane: string, row: ItemRow): BufferedItem {
+export function toBufferedItem(lane: string, row: ItemRow): BufferedItem {
   const { seq, due_at, attempt, key, text, enqueued_at, traceparent, expires_at: expiresAt, transactional } = row
   const item: BufferedItem = {
     seq,

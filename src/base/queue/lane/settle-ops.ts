@@ -57,33 +57,29 @@ const insertSettled = statement({
     on conflict (lane, first) do nothing`,
 })
 
-const insertFailed = statement({
-  name: 'settle_failed',
-  columns: {
-    seq: 'bigint',
-    lane: 'text',
-    key: 'text',
-    activity: 'text',
-    action: 'text',
-    user_id: 'text',
-    reason: 'text',
-    error: 'text',
-    rule: 'text',
-    answer: 'text',
-    status: 'bigint',
-    call: 'text',
-    attempts: 'bigint',
-    at: 'bigint',
-  },
-  // The row exists if the item was replayed and failed again.
-  text: (rows) => `
-    insert into failed (seq, lane, key, activity, action, user_id, reason, error, rule, answer, status, call, attempts, at, state)
-    select r.seq, r.lane, r.key, r.activity, r.action, r.user_id, r.reason, r.error, r.rule, r.answer, r.status, r.call,
-      r.attempts, r.at, 0
-    from ${rows} r where true
-    on conflict (seq) do update set reason = excluded.reason, error = excluded.error, rule = excluded.rule,
-      answer = excluded.answer, status = excluded.status, call = excluded.call, attempts = excluded.attempts, at = excluded.at, state = 0`,
-})
+// The row exists if the item was replayed and failed again.
+const insertFailed = statement('settle_failed', {
+  seq: 'bigint',
+  lane: 'text',
+  key: 'text',
+  activity: 'text',
+  action: 'text',
+  user_id: 'text',
+  reason: 'text',
+  error: 'text',
+  rule: 'text',
+  answer: 'text',
+  status: 'bigint',
+  call: 'text',
+  attempts: 'bigint',
+  at: 'bigint',
+})`
+  insert into failed (seq, lane, key, activity, action, user_id, reason, error, rule, answer, status, call, attempts, at, state)
+  select r.seq, r.lane, r.key, r.activity, r.action, r.user_id, r.reason, r.error, r.rule, r.answer, r.status, r.call,
+    r.attempts, r.at, 0
+  from ${rows} r where true
+  on conflict (seq) do update set reason = excluded.reason, error = excluded.error, rule = excluded.rule,
+    answer = excluded.answer, status = excluded.status, call = excluded.call, attempts = excluded.attempts, at = excluded.at, state = 0`
 
 const updateWaiting = statement({
   name: 'postpone',

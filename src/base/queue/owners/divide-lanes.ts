@@ -1,5 +1,7 @@
 // Divides the lanes over the living processes. All processes compute the same division from the same rows.
 
+import { compare } from '../../runtime/compare.ts'
+
 /** A living process and the lanes that it can serve. */
 export interface LaneProcess {
   readonly owner: string
@@ -43,8 +45,6 @@ export function divideLanes(processes: readonly LaneProcess[]): ReadonlyMap<stri
   }
   return owners
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** FNV-1a, 32 bits. */
 function hashOf(text: string): number {

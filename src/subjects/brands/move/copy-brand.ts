@@ -3,9 +3,10 @@
 import type pg from 'pg'
 import { passFreeze } from '../../../base/queue/owners/brand-moves.ts'
 import type { BrandTable, NumberShifts } from '../../../base/store/brand-table.ts'
+import { inTransaction } from '../../../base/store/postgres-client.ts'
 import { copyRows } from '../../../base/store/postgres-copy.ts'
 import { fromRows, shiftColumns } from './brand-rows.ts'
-import { inTransaction, withLockTimeout } from './freeze.ts'
+import { withLockTimeout } from './freeze.ts'
 
 export interface RowCount {
   readonly table: string

@@ -16,6 +16,7 @@ import { clock } from '../../../base/runtime/clock.ts'
 import { sleep } from '../../../base/runtime/sleep.ts'
 import type { BrandTable } from '../../../base/store/brand-table.ts'
 import type { Database } from '../../../base/store/database.ts'
+import { inTransaction } from '../../../base/store/postgres-client.ts'
 import { fromRows } from './brand-rows.ts'
 import type { MoveStore } from './move-stores.ts'
 
@@ -102,18 +103,6 @@ export async function withLockTimeout<Result>(client: pg.Client, run: () => Prom
     }
   } finally {
     await client.query('set lock_timeout = 0').catch(() => {})
-  }
-}
-
-export async function inTransaction<Result>(client: pg.Client, run: () => Promise<Result>): Promise<Result> {
-  await client.query('begin')
-  try {
-    const result = await run()
-    await client.query('commit')
-    return result
-  } catch (error) {
-    await client.query('rollback').catch(() => {})
-    throw error
   }
 }
 

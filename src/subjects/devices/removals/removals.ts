@@ -41,24 +41,20 @@ export function removeOps(devices: readonly Device[], why: string, now: number):
   return [op(writeUnlinks, unlinks), op(insertRemovals, removals)]
 }
 
-const insertRemovals = statement({
-  name: 'insert_device_removals',
-  columns: {
-    brand: 'text',
-    device: 'text',
-    user_id: 'text',
-    link_at: 'text',
-    at: 'text',
-    why: 'text',
-    removed_at: 'bigint',
-  },
-  text: (rows) => `
-    insert into device_removals (brand, device, user_id, link_at, at, why, removed_at)
-    select r.brand, r.device, r.user_id, r.link_at, r.at, r.why, r.removed_at from ${rows} r
-    join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.at = r.at
-    where (select d.link_at from devices d where d.brand = r.brand and d.device = r.device) = r.link_at
-    on conflict (brand, device, user_id, at) do nothing`,
-})
+const insertRemovals = statement('insert_device_removals', {
+  brand: 'text',
+  device: 'text',
+  user_id: 'text',
+  link_at: 'text',
+  at: 'text',
+  why: 'text',
+  removed_at: 'bigint',
+})`
+  insert into device_removals (brand, device, user_id, link_at, at, why, removed_at)
+  select r.brand, r.device, r.user_id, r.link_at, r.at, r.why, r.removed_at from ${rows} r
+  join device_unlinks u on u.brand = r.brand and u.device = r.device and u.user_id = r.user_id and u.at = r.at
+  where (select d.link_at from devices d where d.brand = r.brand and d.device = r.device) = r.link_at
+  on conflict (brand, device, user_id, at) do nothing`
 
 /** Selects removals that match all given members. Times are epoch milliseconds, both inclusive. */
 export interface RemovalFilter {
@@ -94,33 +90,29 @@ export function listRemovals(filter: RemovalFilter, limit: number, after?: Remov
   ])
 }
 
-const selectRemovals = statement<RemovalRow>({
-  name: 'select_device_removals',
-  columns: {
-    brand: 'text',
-    user_id: 'text',
-    why: 'text',
-    since: 'bigint',
-    until: 'bigint',
-    restorable: 'bigint',
-    from_removed_at: 'bigint',
-    from_device: 'text',
-    from_at: 'text',
-    most: 'bigint',
-  },
-  text: (rows) => `
-    select m.brand, m.device, m.user_id, m.link_at, m.at, m.why, m.removed_at, m.restored_at,
-      d.token, d.kind, d.app, d.environment, d.channel, d.origin,
-      case when u.at is not null and d.user_id = m.user_id and d.token <> '' then 1 else 0 end as restorable
-    from ${rows} r
-    join device_removals m on m.brand = r.brand and m.removed_at >= r.since and m.removed_at <= r.until
-      and (m.removed_at, m.device, m.at) > (r.from_removed_at, r.from_device, r.from_at)
-      and (r.user_id is null or m.user_id = r.user_id) and (r.why is null or m.why = r.why)
-    left join devices d on d.brand = m.brand and d.device = m.device and d.link_at = m.link_at
-    left join device_unlinks u on u.brand = m.brand and u.device = m.device and u.user_id = m.user_id and u.at = m.at
-    where r.restorable = 0 or (u.at is not null and d.user_id = m.user_id and d.token <> '')
-    order by m.removed_at, m.device, m.at limit (select max(x.most) from ${rows} x)`,
-})
+const selectRemovals = statement<RemovalRow>('select_device_removals', {
+  brand: 'text',
+  user_id: 'text',
+  why: 'text',
+  since: 'bigint',
+  until: 'bigint',
+  restorable: 'bigint',
+  from_removed_at: 'bigint',
+  from_device: 'text',
+  from_at: 'text',
+  most: 'bigint',
+})`
+  select m.brand, m.device, m.user_id, m.link_at, m.at, m.why, m.removed_at, m.restored_at,
+    d.token, d.kind, d.app, d.environment, d.channel, d.origin,
+    case when u.at is not null and d.user_id = m.user_id and d.token <> '' then 1 else 0 end as restorable
+  from ${rows} r
+  join device_removals m on m.brand = r.brand and m.removed_at >= r.since and m.removed_at <= r.until
+    and (m.removed_at, m.device, m.at) > (r.from_removed_at, r.from_device, r.from_at)
+    and (r.user_id is null or m.user_id = r.user_id) and (r.why is null or m.why = r.why)
+  left join devices d on d.brand = m.brand and d.device = m.device and d.link_at = m.link_at
+  left join device_unlinks u on u.brand = m.brand and u.device = m.device and u.user_id = m.user_id and u.at = m.at
+  where r.restorable = 0 or (u.at is not null and d.user_id = m.user_id and d.token <> '')
+  order by m.removed_at, m.device, m.at limit (select max(x.most) from ${rows} x)`
 
 /** Marks removals as restored; to be committed with the links that restore them. */
 export function restoredOp(rows: readonly RemovalRow[], now: number): Op {

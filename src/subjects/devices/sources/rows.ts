@@ -30,15 +30,11 @@ export function devicesFrom(
   rows: Iterable<unknown>,
 ): ReadonlyMap<string, readonly Device[]> {
   const asked = new Set(userIds)
-  const found = new Map<string, Device[]>()
-  for (const row of rows) {
-    const device = deviceFrom(source, brand, recordFrom(source, row))
-    if (!device || !asked.has(device.userId)) continue
-    const userDevices = found.get(device.userId)
-    if (userDevices) userDevices.push(device)
-    else found.set(device.userId, [device])
-  }
-  return found
+  const devices = Array.from(rows).flatMap((row) => deviceFrom(source, brand, recordFrom(source, row)) ?? [])
+  return Map.groupBy(
+    devices.filter(({ userId }) => asked.has(userId)),
+    ({ userId }) => userId,
+  )
 }
 
 /** Returns the holders of the requested tokens. A row without a user means that its token belongs to nobody. */
