@@ -26,18 +26,19 @@ const shortFiles = [
   'test/e2e/{attributes,clock-set,offline-device,reconcile,status}.test.ts',
   'test/widget/{bundle,console}.test.ts',
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
-  'test/{bench,http-client,http2,runtime,stand-ins}/*.test.ts',
+  'test/{bench,brokers,config/compose,http-client,http2,runtime,stand-ins,store}/*.test.ts',
   'test/{devices/channels,platform,platform/intake,platform/stores,queue}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',
   'test/console/*.test.ts',
 ]
-/** They measure the memory of their process, start a browser, or replace globals of the process. */
+/** They measure the memory of their process, start a browser, replace globals of the process, or need a default that tests replace. */
 const alone = [
   'test/cli/traces.test.ts',
   'test/console/chromium.test.ts',
   'test/docs/site.test.ts',
   'test/http/small-chunks.test.ts',
   'test/operator/request-bodies.test.ts',
+  'test/store/postgres-partitions.test.ts',
 ]
 /** More than the machine has cores: a proof mostly waits. With eight, the whole run took longer. */
 const concurrency = 6
