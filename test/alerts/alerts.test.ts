@@ -1,11 +1,10 @@
 // Alerts, which arrive at a real web server and a real mail server.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { SMTPServer } from 'smtp-server'
 import { emit } from '../../src/base/runtime/events.ts'
@@ -19,6 +18,7 @@ import type { Trouble } from '../../src/subjects/alerts/trouble.ts'
 import { createTroubles, type TroubleSources } from '../../src/subjects/alerts/troubles.ts'
 import { run } from '../cli/bellwire.ts'
 import { onPostgres } from '../support/engines.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { passTime } from '../support/set-clock.ts'
 import { startPlatform, temporary } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
@@ -356,15 +356,14 @@ const notices: readonly Notice[] = [
 ]
 
 /** A web server. @param status the status of its answers */
-async function startWebServer(t: TestContext, status = () => 200) {
+async function startWebServer(t: TestContext, status: (path?: string) => number = () => 200) {
   const received: string[] = []
   const server = createServer(async (request, response) => {
-    received.push((await request.toArray()).join(''))
-    response.writeHead(status()).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?secret=1` }
+    received.push(await text(request))
+    response.writeHead(status(request.url)).end()
+  })
+  const { url } = await listenLocally(t, server)
+  return { received, at: url, url: `${url}/hook?secret=1` }
 }
 
 /** A mail server that speaks SMTP. Each mail begins with the user who sent it. */
@@ -381,10 +380,8 @@ async function startMailServer(t: TestContext) {
       }, done)
     },
   })
-  const server = smtp.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => smtp.close())
-  return { mails, smtp: `smtp://bell%40x:secret@127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const { port } = await listenLocally(t, smtp.server)
+  return { mails, smtp: `smtp://bell%40x:secret@127.0.0.1:${port}` }
 }
 
 test('a webhook gets the notices, or a message of Slack or Teams; another answer than 2xx is an error', async (t) => {
@@ -437,14 +434,7 @@ test('a side sends its alerts', async (t) => {
 })
 
 test('alerts test sends a test to each receiver, and names the one that did not accept it', async (t) => {
-  const received: string[] = []
-  const server = createServer(async (request, response) => {
-    received.push((await request.toArray()).join(''))
-    response.writeHead(request.url === '/good' ? 200 : 404).end()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { received, at } = await startWebServer(t, (path) => (path === '/good' ? 200 : 404))
   const config = join(await temporary(t), 'bellwire.yaml')
   const receivers = (paths: readonly string[]): string => paths.map((path) => `{webhook: "${at}/${path}"}`).join(', ')
   await writeFile(config, `platform: {keys: [], alerts: {to: [${receivers(['good', 'wrong'])}]}}\n`)

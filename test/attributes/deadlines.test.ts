@@ -5,7 +5,7 @@ import test, { type TestContext } from 'node:test'
 import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
 import { sqlSource } from '../../src/subjects/attributes/sql.ts'
 import { sqlDevices } from '../../src/subjects/devices/sources/sql.ts'
-import { newLookUp } from '../suites/attribute-source.ts'
+import { contextOf } from '../support/context.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'
 
@@ -58,7 +58,7 @@ test('look-ups of attributes that time out leave no query in the operator’s da
 }, async (t) => {
   const { url, countRunning } = await operatorDatabase()
   const source = openAttributes(t, url)
-  const most = await abandonLookUps(() => source.among('1', ['1001'], ['blocked'], newLookUp(1_000)), countRunning, 2)
+  const most = await abandonLookUps(() => source.among('1', ['1001'], ['blocked'], contextOf(1_000)), countRunning, 2)
   assert.ok(most <= 4, `${most} queries ran at once`)
   await until(async () => (await countRunning()) === 0, { awaited: 'the end of the queries', withinMs: 5_000 })
 })
@@ -72,7 +72,7 @@ test('look-ups of devices that time out leave no query in the operator’s datab
     connections: 2,
   })
   t.after(() => source.close?.())
-  const most = await abandonLookUps(async () => source.findDevices('1', ['1001'], newLookUp(1_000)), countRunning, 2)
+  const most = await abandonLookUps(async () => source.findDevices('1', ['1001'], contextOf(1_000)), countRunning, 2)
   assert.ok(most <= 2, `${most} queries ran at once`)
   await until(async () => (await countRunning()) === 0, { awaited: 'the end of the queries', withinMs: 5_000 })
 })
@@ -83,7 +83,7 @@ test('a stopping process ends its look-ups in the operator’s database before i
   const { url, countRunning } = await operatorDatabase()
   const source = sqlSource({ database: url, queries: { blocked: slow(url) } })
   const stop = new AbortController()
-  const ended = assert.rejects(source.among('1', ['1001'], ['blocked'], newLookUp(30_000, stop.signal)), /stopping/)
+  const ended = assert.rejects(source.among('1', ['1001'], ['blocked'], contextOf(30_000, stop.signal)), /stopping/)
   await until(countRunning, { awaited: 'a running query' })
   stop.abort()
   await ended
@@ -97,7 +97,7 @@ test('a look-up whose deadline is never enforced here ends on the server', { ski
   const source = openAttributes(t, url)
   // As if this process were killed or cut off: the server alone knows the deadline.
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const lookUp = source.among('1', ['1001'], ['blocked'], newLookUp(2_000))
+  const lookUp = source.among('1', ['1001'], ['blocked'], contextOf(2_000))
   await assert.rejects(lookUp, /statement timeout/)
   t.mock.timers.reset()
   assert.equal(await countRunning(), 0)

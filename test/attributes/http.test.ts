@@ -1,27 +1,22 @@
 // Every malformed answer of an endpoint is an error, and is never read as an empty list.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
 import { httpSource } from '../../src/subjects/attributes/http.ts'
-import { newLookUp, readList } from '../suites/attribute-source.ts'
+import { readList } from '../suites/attribute-source.ts'
+import { contextOf } from '../support/context.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 
 async function source(t: TestContext, answer: (response: ServerResponse) => void): Promise<AttributeSource> {
   const server = createServer((request, response) => {
     request.resume()
     answer(response)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const httpAttributes = httpSource({ url: `http://127.0.0.1:${port}/`, fields: ['blocked'] })
-  t.after(async () => {
-    await httpAttributes.close?.()
-    server.closeAllConnections()
-    server.close()
   })
+  const { url } = await listenLocally(t, server)
+  const httpAttributes = httpSource({ url: `${url}/`, fields: ['blocked'] })
+  t.after(() => httpAttributes.close?.())
   return httpAttributes
 }
 
@@ -33,17 +28,17 @@ test('a look-up fails unless the answer has a list of ids for each field', async
     ['{"blocked":["10', /not JSON/],
   ] as const) {
     const { among } = await source(t, (response) => response.end(body))
-    await assert.rejects(among('1', ['1001'], ['blocked'], newLookUp()), expected)
+    await assert.rejects(among('1', ['1001'], ['blocked'], contextOf()), expected)
   }
   const refusing = await source(t, (response) => response.writeHead(500).end())
-  await assert.rejects(refusing.among('1', ['1001'], ['blocked'], newLookUp()), /answered 500/)
+  await assert.rejects(refusing.among('1', ['1001'], ['blocked'], contextOf()), /answered 500/)
   const silent = await source(t, () => {})
-  await assert.rejects(silent.among('1', ['1001'], ['blocked'], newLookUp(100)), /in time/)
+  await assert.rejects(silent.among('1', ['1001'], ['blocked'], contextOf(100)), /in time/)
 })
 
 test('the timestamp of an answer is the time of its data; one that cannot be read is an error', async (t) => {
   const noted: number[] = []
-  const look = { ...newLookUp(), noteAsOf: (at: number) => void noted.push(at) }
+  const look = { ...contextOf(), noteAsOf: (at: number) => void noted.push(at) }
   for (const timestamp of [',"timestamp":"2026-01-31T10:00:00Z"', ''])
     await (await source(t, (response) => response.end(`{"blocked":[]${timestamp}}`))).among(
       '1',

@@ -1,11 +1,10 @@
 // Runs the suite of attribute sources on every implementation.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { combine } from '../../src/subjects/attributes/combine.ts'
 import { fileSource } from '../../src/subjects/attributes/file.ts'
@@ -13,6 +12,7 @@ import { functionSource } from '../../src/subjects/attributes/function.ts'
 import { httpSource } from '../../src/subjects/attributes/http.ts'
 import { sqlSource } from '../../src/subjects/attributes/sql.ts'
 import { attributeSourceSuite, type Person } from '../suites/attribute-source.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
 
@@ -100,10 +100,9 @@ attributeSourceSuite({
 /** An operator's endpoint that speaks the protocol described in src/subjects/attributes/http.ts. */
 async function endpoint(t: TestContext, people: readonly Person[]): Promise<string> {
   const server = createServer(async (request: IncomingMessage, response) => {
-    const parts: Buffer[] = []
-    for await (const part of request) parts.push(part as Buffer)
+    const body = await json(request)
     if (request.headers.authorization !== 'Bearer secret-of-the-endpoint') return response.writeHead(401).end()
-    const asked = JSON.parse(Buffer.concat(parts).toString()) as {
+    const asked = body as {
       brand: string
       field?: FieldName
       fields?: FieldName[]
@@ -121,13 +120,8 @@ async function endpoint(t: TestContext, people: readonly Person[]): Promise<stri
     for (const user of users) response.write(`${JSON.stringify(user)}\n`)
     response.end(`${JSON.stringify({ count: users.length })}\n`)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/attributes`
+  const { url } = await listenLocally(t, server)
+  return `${url}/attributes`
 }
 
 test('the database of a source must be PostgreSQL', () => {

@@ -5,21 +5,17 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { clock } from '../../src/base/runtime/clock.ts'
 import type { Database } from '../../src/base/store/database.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { createChainCheck, lineOf } from '../../src/subjects/audit/chain.ts'
 import { auditMigrations, auditOps, forgetAudit, listAudit, readAudit } from '../../src/subjects/audit/table.ts'
 import { insertNote, notes } from '../suites/notes.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { hourMs, passTime } from '../support/set-clock.ts'
 
 const migrations = [...auditMigrations, notes]
 
-async function open(t: TestContext, store: string): Promise<Database> {
-  const database = await openDatabase(store, { migrations })
-  t.after(() => database.close())
-  return database
-}
+const open = (t: TestContext, store: string): Promise<Database> => openTestDatabase(t, store, { migrations })
 
 async function linesOf(database: Database): Promise<string[]> {
   const lines: string[] = []

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { createChainCheck } from '../../src/subjects/audit/chain.ts'
 import { listAudit, readAudit } from '../../src/subjects/audit/table.ts'
 import { addressesOf, freePorts, start } from '../cli/bellwire.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { post, temporary } from '../support/sides.ts'
 
 const office = 'the-key-of-the-office-1'
@@ -51,8 +51,9 @@ test('a side that is killed during administrative acts has an entry for each act
     }
     await Promise.all([...Array.from({ length: callers }, link), operator.ended])
   }
-  const database = await openDatabase(`sqlite:${join(folder, 'operator.db')}`, { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, `sqlite:${join(folder, 'operator.db')}`, {
+    migrations: operatorMigrations,
+  })
   const linked = (await database.read(op(linkedUsers, [[]]))).map(({ user_id }) => user_id)
   const entries = await listAudit(database, { act: 'devices.link' }, Number.MAX_SAFE_INTEGER, 10_000)
   assert.deepEqual(linked.toSorted(), entries.map(({ user_id }) => user_id).toSorted())

@@ -8,9 +8,8 @@ import test from 'node:test'
 import { sealBackup } from '../../src/base/store/backup-folder.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
-import { adminKey, element, get, post, temporary } from '../support/sides.ts'
+import { adminKey, element, enqueueAt, get, post, temporary, untilSettled } from '../support/sides.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
-import { until } from '../support/wait.ts'
 import { addressesOf, run, start } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/own-delivery.yaml')
@@ -26,8 +25,8 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
     BELLWIRE_PLATFORM_KEYS: JSON.stringify([{ ...adminKey, scopes: [...adminKey.scopes] }]),
   })
   const sent = async (admin: string, id: number) => {
-    await post(`${admin}/admin/activities/push`, [element({ id })], key)
-    await until(async () => (await get(`${admin}/admin/summary`)).body.waiting === 0, { awaited: 'it is settled' })
+    await enqueueAt(admin, [element({ id })])
+    await untilSettled(admin)
   }
   const first = start(t, ['platform', '-c', example], env('lost'))
   const { admin } = await addressesOf(first)
@@ -68,11 +67,7 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
   const second = start(t, ['platform', '-c', example], env('new'))
   const { admin: again } = await addressesOf(second)
   // The message of the backup is known. The later one is not: its record is accepted and waits.
-  const { body } = await post(
-    `${again}/admin/activities/push`,
-    [31, 32].map((id) => element({ id })),
-    key,
-  )
+  const { body } = await enqueueAt(again, [element({ id: 31 }), element({ id: 32 })])
   assert.deepEqual([body.repeated, body.accepted], [1, 1])
   const { body: counts } = await get(`${again}/admin/summary`)
   assert.deepEqual([counts.successful, counts.waiting], [1, 1])

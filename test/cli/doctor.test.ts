@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { chmod, copyFile, readdir, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
 import { onPostgres } from '../support/engines.ts'
 import { freePort } from '../support/free-port.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { rabbitmq, withoutRabbitmq } from '../support/services/rabbitmq.ts'
 import { element, keys, post, startOperator, temporary } from '../support/sides.ts'
 import { freePorts, run, start } from './bellwire.ts'
@@ -267,14 +268,11 @@ test('a wrong clock is reported', async (t) => {
 })
 
 test('a check without an answer ends after --timeout', async (t) => {
-  const silent = await listening(
+  const { url } = await listenLocally(
     t,
     createServer(() => {}),
   )
-  const { code, of, out } = await doctor(t, operator(oneSignal(`http://127.0.0.1:${silent}`)), {}, [
-    '--timeout',
-    '300ms',
-  ])
+  const { code, of, out } = await doctor(t, operator(oneSignal(url)), {}, ['--timeout', '300ms'])
   assert.equal(code, 1, out)
   assert.match(of('operator.push')[0]?.description ?? '', /no answer within 0\.3 s/)
 })
@@ -376,14 +374,3 @@ test('the OneSignal example has warnings only for its key and its suppression', 
     ['operator.keys', 'operator.suppression'],
   )
 })
-
-async function listening(t: TestContext, server: Server): Promise<number> {
-  const sockets = new Set<{ destroy(): void }>()
-  server.on('connection', (socket) => sockets.add(socket))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return (server.address() as { port: number }).port
-}

@@ -5,7 +5,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Life } from '../../src/sides/admin/message-life.ts'
-import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { functionSource } from '../../src/subjects/attributes/function.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
@@ -13,12 +12,15 @@ import { accepted, away, device, deviceBook, gone, witnessService } from '../sup
 import {
   adminKey,
   element,
+  enqueueAt,
   get,
   keys,
+  laneTo,
   post,
   startOperator,
   startPlatform,
   temporary,
+  untilSettled,
   witness,
 } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -40,19 +42,6 @@ async function lifeOf(t: TestContext, args: readonly string[]): Promise<Life> {
 const stepsOf = ({ steps }: Life) =>
   steps.map(({ side, step, state }) => [side, step, state].filter((each) => each !== undefined).join(' '))
 
-const lane = (over: Partial<LaneOptions>): LaneOptions => ({
-  brand: '1',
-  channel: 'push',
-  mode: 'batch',
-  provider: witness(),
-  spanMs: 50,
-  retry: { firstMs: 20, mostMs: 50 },
-  ...over,
-})
-
-const waitUntilSettled = (url: string) =>
-  until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'all are settled' })
-
 /** Both sides. Of the user 1001, the first push to each device is refused temporarily, and the device t-2 is gone. */
 async function startBoth(t: TestContext) {
   const refusedOnce = new Set<string>()
@@ -72,13 +61,9 @@ async function startBoth(t: TestContext) {
   const attributes = functionSource(['blocked', 'excluded'], () => [], 'players')
   const operator = await startOperator(t, { attributes, push: { devices: { source: devices, services: [service] } } })
   const provider = operatorApi({ url: operator.url, apiKey: keys.one.key })
-  const platform = await startPlatform(t, { lanes: [lane({ provider })] })
-  await post(
-    `${platform.url}/admin/activities/push`,
-    [element({ id: 7 }, { title: secret }), element({ id: 8, user_id: '1002' })],
-    adminKey.key,
-  )
-  await waitUntilSettled(platform.url)
+  const platform = await startPlatform(t, { lanes: [laneTo(provider)] })
+  await enqueueAt(platform.url, [element({ id: 7 }, { title: secret }), element({ id: 8, user_id: '1002' })])
+  await untilSettled(platform.url)
   return { platform: platform.url, operator: operator.url, stopOperator: operator.stop }
 }
 
@@ -165,8 +150,8 @@ test('a message that only the operator knows by its identifier is also found on 
   const operator = await startOperator(t, { push })
   const provider = operatorApi({ url: operator.url, apiKey: keys.one.key })
   const retry = { firstMs: 600_000, mostMs: 600_000 }
-  const { url } = await startPlatform(t, { lanes: [lane({ provider, retry })] })
-  await post(`${url}/admin/activities/push`, [element({ id: 7 }), element({ id: 8 })], adminKey.key)
+  const { url } = await startPlatform(t, { lanes: [laneTo(provider, { retry })] })
+  await enqueueAt(url, [element({ id: 7 }), element({ id: 8 })])
   await until(async () => (await get(`${url}/admin/summary`)).body.successful === 1, {
     awaited: 'the batch is answered',
   })
@@ -202,12 +187,12 @@ const refuseFirst = (): ((message: Message) => Result) => {
 }
 
 test('a replayed message is found by its old and new identifier, with the replay; a dismissed one with who did it', async (t) => {
-  const { url } = await startPlatform(t, { lanes: [lane({ provider: witness(refuseFirst()) })] })
-  await post(`${url}/admin/activities/push`, [element({ id: 1 }), element({ id: 2 })], adminKey.key)
-  await waitUntilSettled(url)
+  const { url } = await startPlatform(t, { lanes: [laneTo(witness(refuseFirst()))] })
+  await enqueueAt(url, [element({ id: 1 }), element({ id: 2 })])
+  await untilSettled(url)
   await post(`${url}/admin/failed/replay`, { seqs: [1] }, adminKey.key)
   await post(`${url}/admin/failed/dismiss`, { seqs: [2] }, adminKey.key)
-  await waitUntilSettled(url)
+  await untilSettled(url)
   const life = await lifeOf(t, ['first-1', '--url', url])
   assert.deepEqual(stepsOf(life), [
     'platform enqueued',
@@ -237,13 +222,13 @@ test('a replayed message is found by its old and new identifier, with the replay
 })
 
 test('a message that waits shows the pause that holds it back; a cancelled and an expired one show why', async (t) => {
-  const { url } = await startPlatform(t, { lanes: [lane({})] })
+  const { url } = await startPlatform(t, { lanes: [laneTo(witness())] })
   const pause = (activity: string) =>
     post(`${url}/admin/lanes/pause`, { lane: '1/push', activity, reason: `the text of ${activity}` }, adminKey.key)
   await Promise.all([pause('7'), pause('70')])
   const past = { expires_at: new Date(Date.now() - 1_000).toISOString() }
   const records = [element({ id: 1 }), element({ id: 2 }), element({ id: 3, activity_id: 5 }, past)]
-  await post(`${url}/admin/activities/push`, records, adminKey.key)
+  await enqueueAt(url, records)
   const cancel = { lane: '1/push', user: '1001', activity: '7', reason: 'wrong price', id: 'x' }
   const waiting = await explain(t, ['2', '--url', url])
   assert.equal(waiting.code, 0, waiting.err)
@@ -253,7 +238,7 @@ test('a message that waits shows the pause that holds it back; a cancelled and a
     /\nnow +platform +waits +paused .*\n +activity 7 of the lane is paused, .*: the text of 7\n$/,
   )
   await post(`${url}/admin/lanes/cancel`, cancel, adminKey.key)
-  await waitUntilSettled(url)
+  await untilSettled(url)
   const cancelled = await explain(t, ['1', '--url', url])
   assert.match(cancelled.out, / failed .*cancelled\n +error: cancelled by admin: wrong price\n$/)
   const expired = await lifeOf(t, ['3', '--url', url])
@@ -263,10 +248,9 @@ test('a message that waits shows the pause that holds it back; a cancelled and a
 })
 
 test('several messages of a user are listed, the newest first, with the count and how to narrow', async (t) => {
-  const { url } = await startPlatform(t, { lanes: [lane({})] })
-  for (let id = 100; id < 105; id++)
-    await post(`${url}/admin/activities/push`, element({ id, user_id: 'mary' }, { title: secret }), adminKey.key)
-  await waitUntilSettled(url)
+  const { url } = await startPlatform(t, { lanes: [laneTo(witness())] })
+  for (let id = 100; id < 105; id++) await enqueueAt(url, element({ id, user_id: 'mary' }, { title: secret }))
+  await untilSettled(url)
   const { code, out, err } = await explain(t, ['mary', '--brand', '1', '--limit', '2', '--url', url])
   assert.equal(code, 0, err)
   assert.match(

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
+import { listenLocally } from '../support/listen-locally.ts'
+import { adminKey, element, enqueueAt, get, startPlatform, temporary, untilSettled, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { run } from './bellwire.ts'
 
@@ -40,8 +40,8 @@ async function start(t: TestContext) {
     url,
     bellwire,
     async send(records: readonly object[]) {
-      await post(`${url}/admin/activities/push`, records, adminKey.key)
-      await until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'all are settled' })
+      await enqueueAt(url, records)
+      await untilSettled(url)
     },
   }
 }
@@ -170,11 +170,10 @@ test('an export that breaks off is an error, and leaves no incomplete file', asy
     response.write('seq,lane\n1,1/push\n')
     setImmediate(() => response.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
+  const { url } = await listenLocally(t, server)
   const folder = await temporary(t)
   const { code, err } = await run(t, ['failed', 'export', '--out', join(folder, 'failed.csv')], {
-    BELLWIRE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    BELLWIRE_URL: url,
     BELLWIRE_KEY: adminKey.key,
   })
   assert.equal(code, 3, err)

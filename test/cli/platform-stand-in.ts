@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
 export interface StandIn {
@@ -114,10 +115,4 @@ export async function startStandIn(t: TestContext, behaviour: Behaviour = {}): P
     })
   t.after(kill)
   return { url: `http://127.0.0.1:${port}`, requests, accepted: seqOf, kill, restart: listen }
-}
-
-async function text(request: IncomingMessage): Promise<string> {
-  let body = ''
-  for await (const chunk of request.setEncoding('utf8')) body += chunk
-  return body
 }

@@ -2,18 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import test from 'node:test'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
+import { listenLocally } from '../support/listen-locally.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
-import { element, get, post } from '../support/sides.ts'
+import { element, get, post, temporary } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, freePorts, run, start } from './bellwire.ts'
@@ -33,8 +33,7 @@ ${keys.map((key) => `    - {name: ${key}, key: ${key}, brands: [1]}`).join('\n')
 ${more}`
 
 test('SIGHUP and POST /admin/reload replace keys; no request with a good key fails', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   await writeFile(file, configuration([good, old]))
   const operator = start(t, ['operator', '-c', file], freePorts)
@@ -109,8 +108,7 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
 })
 
 test('a reload adds a lane, and reads changed certificates and credentials; no request fails, and each message is sent once', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   const [first, second] = [makeCertificate(), makeCertificate()]
   const sent: string[] = []
@@ -121,10 +119,9 @@ test('a reload adds a lane, and reads changed certificates and credentials; no r
     const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
     sent.push(...successful.map(({ push_id }) => push_id))
     return response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
-  }).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`
+  })
+  const { port } = await listenLocally(t, server)
+  const url = `https://localhost:${port}`
   const write = (brands: readonly number[], more = '') =>
     writeFile(
       file,
@@ -209,8 +206,7 @@ const skip = await withoutPostgres()
 test('if the new side cannot start, the old one starts again, and requests that arrived meanwhile are answered', {
   skip,
 }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   const store = await freshSchema()
   const written = (more = '', named = '') =>
@@ -220,8 +216,7 @@ test('if the new side cannot start, the old one starts again, and requests that 
   await writeFile(file, written())
   const operator = start(t, ['operator', '-c', file], freePorts)
   const { url, admin } = await addressesOf(operator)
-  const database = await openDatabase(store, { migrations: [] })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: [] })
   const reload = () => post(`${admin}/admin/reload`, {}, office)
   const send = async () => (await post(`${url}/channels/push/single`, element(), good)).status
   const support = { name: 'support', key: 'the-key-of-the-support' }
@@ -254,8 +249,7 @@ test('if the new side cannot start, the old one starts again, and requests that 
 })
 
 test('a stop during a reload ends the process in order', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   const written = (more: string) => configuration([good], `  stop_within: 5s\n${more}`)
   await writeFile(file, written(''))
@@ -271,13 +265,10 @@ test('a stop during a reload ends the process in order', async (t) => {
 test('if neither the new side nor the old one can start, the process ends, and its supervisor starts it again', {
   skip,
 }, async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
-  const store = new URL(await freshSchema())
-  const proxy = await tcpProxy(t, Number(store.port))
-  store.port = String(proxy.port)
-  const written = (more = '') => configuration([good], more).replace('sqlite:operator.db', `"${store}"`)
+  const proxy = await tcpProxy(t, await freshSchema())
+  const written = (more = '') => configuration([good], more).replace('sqlite:operator.db', `"${proxy.url}"`)
   await writeFile(file, written('  stop_within: 2s'))
   const operator = start(t, ['operator', '-c', file], freePorts)
   const { url, admin } = await addressesOf(operator)

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, get, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Service } from '../../src/base/http/service.ts'
 import { createReplaceable } from '../../src/tools/cli/replaceable.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { until } from '../support/wait.ts'
 
 /** A side whose answers the test writes, except those for /healthz. */
@@ -28,12 +28,10 @@ async function served(t: TestContext) {
   const log: string[] = []
   const [old, next] = [sideOf('old', log), sideOf('next', log)]
   const replaceable = createReplaceable(old.service)
-  const server = createServer(replaceable.handlerOf(({ handler }) => handler)).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const port = (server.address() as AddressInfo).port
+  const server = createServer(replaceable.handlerOf(({ handler }) => handler))
+  const { url, port } = await listenLocally(t, server)
   const ask = async (path: string): Promise<string> =>
-    (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })).text()
+    (await fetch(`${url}${path}`, { headers: { connection: 'close' } })).text()
   return { log, old, next, replaceable, ask, port }
 }
 

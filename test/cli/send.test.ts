@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import type { Summary } from '../../src/tools/cli/send/summary.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { temporary } from '../support/sides.ts'
 import { run, start } from './bellwire.ts'
 import { type StandIn, standInKey, startStandIn } from './platform-stand-in.ts'
@@ -87,7 +87,7 @@ test('--out writes line, id, outcome and identifier of each record, with all dig
         : { category: 'successful', ref: `ref-${seq}` },
   })
   const file = `\n${record('9223372036854775807', 1)}\n${record('"text"', 2)}\n${record(5, 1, '')}\n`
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   const { code } = await send(t, platform, file, { args: ['--out', join(folder, 'results.ndjson')] })
   assert.equal(code, 1)
   const results = (await readFile(join(folder, 'results.ndjson'), 'utf8')).trim().split('\n').toSorted()
@@ -183,14 +183,12 @@ test('--url is called through the proxy of BELLWIRE_PROXY, and with the authorit
     socket.pipe(plain).pipe(socket)
     for (const each of [socket, plain]) each.on('error', () => {})
   })
-  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve))
-  t.after(() => gateway.close())
+  const { port } = await listenLocally(t, gateway)
   const proxy = await connectProxy(t)
   const folder = await temporary(t)
   const [file, ca] = [join(folder, 'activities.ndjson'), join(folder, 'ca.pem')]
   await writeFile(file, lines(1))
   await writeFile(ca, certificate.cert)
-  const { port } = gateway.address() as AddressInfo
   const args = ['send', '--file', file, '--url', `https://127.0.0.1:${port}`, '--key', standInKey, '--patience', '1s']
   // Node reads the authorities when it starts.
   const done = await start(t, args, { BELLWIRE_PROXY: proxy.url('ann', 'p'), NODE_EXTRA_CA_CERTS: ca }).ended
@@ -247,7 +245,7 @@ test('after an interrupt the message says how to continue', async (t) => {
 
 test('the address and the key are read from the configuration', async (t) => {
   const platform = await startStandIn(t)
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   await writeFile(
     join(folder, 'bellwire.yaml'),
     `platform:
@@ -293,13 +291,7 @@ async function send(
 }
 
 async function fileOf(t: TestContext, content: string | string[]): Promise<string> {
-  const file = join(await folderOf(t), 'activities.ndjson')
+  const file = join(await temporary(t), 'activities.ndjson')
   await writeFile(file, typeof content === 'string' ? content : `${content.join('\n')}\n`)
   return file
-}
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-send-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
 }

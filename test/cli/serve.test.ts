@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { Summary } from '../../src/tools/cli/send/summary.ts'
 import { freePort } from '../support/free-port.ts'
+import { listenLocally } from '../support/listen-locally.ts'
+import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, bellwire, freePorts, run, type Started, start, startProgram } from './bellwire.ts'
 
@@ -23,7 +23,7 @@ const secrets = [
 ]
 
 test('both sides run with the example configuration, and the example file is delivered', async (t) => {
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
   const operator = start(t, ['operator'], { BELLWIRE_CONFIG: config, ...freePorts })
@@ -67,7 +67,7 @@ test('both sides run with the example configuration, and the example file is del
 })
 
 test('a platform killed while a file is sent causes no losses and no duplicates', async (t) => {
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
   const operatorUrl = (await addressesOf(start(t, ['operator', '-c', config], freePorts))).url
@@ -108,7 +108,7 @@ test('a platform killed while a file is sent causes no losses and no duplicates'
 })
 
 test('a side whose log is on a full disk serves, and ends at SIGTERM', async (t) => {
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   await copyFile(join(examples, 'bellwire.yaml'), join(folder, 'bellwire.yaml'))
   const [port, admin] = [await freePort(), await freePort()]
   const command = [...bellwire, 'platform', '-c', join(folder, 'bellwire.yaml')]
@@ -121,7 +121,7 @@ test('a side whose log is on a full disk serves, and ends at SIGTERM', async (t)
 })
 
 test("the user's modules deliver and suppress messages", async (t) => {
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   const operator = start(t, ['operator', '-c', join(examples, 'modules.yaml')], {
     BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'modules.db')}`,
     ...freePorts,
@@ -222,10 +222,7 @@ for (const [origin, fault] of [
 }
 
 test('a port in use causes exit code 2 and an error with the port', async (t) => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const { port } = await listenLocally(t, createServer())
   const config = await minimal(t)
   const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
   assert.equal(code, 2)
@@ -245,7 +242,7 @@ test('a host that is not an address of this machine causes exit code 2 and an er
 })
 
 test('the first line of the log describes the configuration without passwords', async (t) => {
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
   const operator = start(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: '0' })
@@ -273,10 +270,7 @@ test('the first line of the log describes the configuration without passwords', 
 })
 
 test('an admin port in use causes exit code 2 and an error with the setting', async (t) => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const { port } = await listenLocally(t, createServer())
   const config = await minimal(t)
   const { code, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_ADMIN: `{port: ${port}}` })
   assert.equal(code, 2)
@@ -358,7 +352,7 @@ async function listening(started: Started): Promise<string> {
 
 /** An operator on a free port. */
 async function minimal(t: TestContext): Promise<string> {
-  const file = join(await folderOf(t), 'bellwire.yaml')
+  const file = join(await temporary(t), 'bellwire.yaml')
   await writeFile(
     file,
     `operator:
@@ -369,10 +363,4 @@ async function minimal(t: TestContext): Promise<string> {
 `,
   )
   return file
-}
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-serve-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
 }

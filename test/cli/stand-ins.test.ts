@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { MadeDevice } from '../../src/tools/stand-ins/all.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { element, post, temporary } from '../support/sides.ts'
 import { addressesOf, freePorts, run, type Started, start } from './bellwire.ts'
 
@@ -161,11 +162,8 @@ test('an existing configuration is not overwritten', async (t) => {
 
 for (const offset of [0, 1, 4] as const) {
   test(`a port in use causes exit code 2 (port + ${offset})`, async (t) => {
-    const taken = createServer()
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-    t.after(() => taken.close())
-    const port = (taken.address() as { port: number }).port - offset
-    const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', String(port)])
+    const { port } = await listenLocally(t, createServer())
+    const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', `${port - offset}`])
     assert.equal(code, 2, err)
     assert.match(err, /is in use: choose others with --port/)
   })

@@ -244,6 +244,5 @@ async function startAccepting(
     const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
     response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
   })
-  const { port } = await listenLocally(t, server)
-  return `http://127.0.0.1:${port}`
+  return (await listenLocally(t, server)).url
 }

@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict'
 import { copyFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { startTracing } from '../../src/tools/cli/tracing.ts'
 import { fencedSnippets, pages } from '../docs/blocks.ts'
 import { freePort } from '../support/free-port.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { accepted, away, device, deviceBook, witnessService } from '../support/push-services.ts'
 import { adminKey, element, get, keys, post, startOperator, startPlatform, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -41,19 +42,16 @@ async function startReceiver(
   const spans: Span[] = []
   const paths = new Set<string>()
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
     paths.add(request.url ?? '')
-    const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as ExportRequest
+    const { resourceSpans } = JSON.parse(await text(request)) as ExportRequest
     for (const { resource, scopeSpans } of resourceSpans) {
       const service = String(readValue(resource.attributes, 'service.name'))
       for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service })))
     }
     response.setHeader('content-type', 'application/json').end('{}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, paths }
+  const { url } = await listenLocally(t, server)
+  return { url, spans, paths }
 }
 
 function readValue(attributes: Span['attributes'], key: string): unknown {

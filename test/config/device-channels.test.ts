@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { operatorOptions, platformOptions } from '../../src/sides/config/compose/compose.ts'
 import { kafkaAddress } from '../../src/sides/config/compose/consumer.ts'
-import { loadConfig } from '../../src/sides/config/load.ts'
 import { printConfig } from '../../src/sides/config/print.ts'
 import { ConfigError } from '../../src/sides/config/problem.ts'
 import type { OperatorConfig, PlatformConfig } from '../../src/sides/config/table.ts'
+import { loadText } from './load-text.ts'
 
 const configOf = (publish: string, links: string, more = ''): string => `
 operator:
@@ -22,16 +19,8 @@ platform:
   ${more}
 `
 
-async function load(t: TestContext, text: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-config-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  const file = join(folder, 'bellwire.yaml')
-  await writeFile(file, text)
-  return loadConfig(file, {})
-}
-
 test('each brand is published and consumed as configured, with the same default names on both sides', async (t) => {
-  const config = await load(
+  const config = await loadText(
     t,
     configOf(
       `
@@ -69,7 +58,7 @@ test('each brand is published and consumed as configured, with the same default 
 
 test('the origin in published links is by default the host of the site of the app', async (t) => {
   const to = '{rest: https://platform.example/integration, api_key: secret-of-rest}'
-  const config = await load(
+  const config = await loadText(
     t,
     configOf(`\n    - {brand: 1, to: ${to}}\n    - {brand: 2, to: ${to}, origin: two.example}`, '[]'),
   )
@@ -85,7 +74,7 @@ test('the origin in published links is by default the host of the site of the ap
 test('brands that share a topic need different origins', async (t) => {
   const to = 'to: {kafka: ["a:1"], topic: all-links}'
   const problemsOf = (publish: string) =>
-    load(t, configOf(publish, '[]')).then(
+    loadText(t, configOf(publish, '[]')).then(
       () => [],
       (error: ConfigError) => error.problems.map(({ path, description }) => `${path}: ${description}`),
     )
@@ -107,7 +96,7 @@ test('contradictory settings are refused', async (t) => {
     `intake: [{from: {amqp: "amqps://b/", queue: device-links.1}}, {from: {kafka: ["a:1"], topic: y, group: g}}, {from: {kafka: ["a:1"], password: p, tls: true}},
      {from: {kafka: ["a:1"], topic: z, ca: ca.pem}}]`,
   )
-  const error = await load(t, text).catch((caught: unknown) => caught)
+  const error = await loadText(t, text).catch((caught: unknown) => caught)
   assert.ok(error instanceof ConfigError)
   assert.deepEqual(
     error.problems.map(({ path, description }) => `${path}: ${description}`),

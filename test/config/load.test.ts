@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { loadConfig } from '../../src/sides/config/load.ts'
 import { printConfig, secretsOf } from '../../src/sides/config/print.ts'
-import { ConfigError, type Problem } from '../../src/sides/config/problem.ts'
-import type { Config } from '../../src/sides/config/table.ts'
 import { temporary } from '../support/sides.ts'
+import { loadText, refused } from './load-text.ts'
 
 const complete = `
 operator:
@@ -26,7 +24,7 @@ platform:
 `
 
 test('a configuration is read with its defaults, in milliseconds and bytes, and is frozen', async (t) => {
-  const { operator, platform, log } = await load(t, complete)
+  const { operator, platform, log } = await loadText(t, complete)
   assert.equal(operator?.port, 7101)
   assert.equal(operator.host, '127.0.0.1')
   assert.equal(operator.limits.bodyBytes, 16 * 1024 * 1024)
@@ -39,12 +37,12 @@ test('a configuration is read with its defaults, in milliseconds and bytes, and 
 })
 
 test('a brand keeps all its digits', async (t) => {
-  const { operator } = await load(t, complete)
+  const { operator } = await loadText(t, complete)
   assert.deepEqual(operator?.keys[0]?.brands, ['1', '9223372036854775807'])
 })
 
 test('paths are relative to the folder of the file', async (t) => {
-  const folder = await folderOf(t)
+  const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   await writeFile(file, complete)
   const { operator, platform } = await loadConfig(file, {})
@@ -104,7 +102,7 @@ test('${NAME} takes the value of the environment variable, in a part of a text t
   const written = complete
     .replace('operator-key-000000000001, brands', '"${OPERATOR_KEY}", brands')
     .replace('https://operator.example/api/', () => 'https://${HOST}/${HOST}/$${literal}')
-  const { operator, platform } = await load(t, written, {
+  const { operator, platform } = await loadText(t, written, {
     OPERATOR_KEY: 'key-of-the-environment-1',
     HOST: 'operator.example',
   })
@@ -134,7 +132,7 @@ test('${file:PATH} takes the content of the file, relative to the configuration;
   await writeFile(join(folder, 'empty'), '\n')
   const named = (path: string): string =>
     complete.replace('operator-key-000000000001, brands', `"\${file:${path}}", brands`)
-  assert.equal((await load(t, named(join(folder, 'key')))).operator?.keys[0]?.key, 'key-of-the-file-00000001')
+  assert.equal((await loadText(t, named(join(folder, 'key')))).operator?.keys[0]?.key, 'key-of-the-file-00000001')
   const [empty] = await refused(t, named(join(folder, 'empty')))
   assert.match(empty?.description ?? '', /^the file .*empty is empty$/)
   const [absent] = await refused(t, named('keys/absent'))
@@ -177,7 +175,7 @@ test('all listening addresses of a configuration differ, including the addresses
     ['operator.admin.port is the same as operator.port', 'platform.admin.port is the same as operator.port'],
   )
   const free = complete.replace('port: 7101\n', 'port: 0\n  admin: {port: 0}\n')
-  assert.deepEqual((await load(t, free)).operator?.admin, { host: '127.0.0.1', port: 0 })
+  assert.deepEqual((await loadText(t, free)).operator?.admin, { host: '127.0.0.1', port: 0 })
 })
 
 test('each brand needs an attribute source, unless suppression: none is written', async (t) => {
@@ -188,7 +186,7 @@ test('each brand needs an attribute source, unless suppression: none is written'
     complete.replace('  suppression: none\n', `  attributes: ${attributes}\n`)
   const [half] = await refused(t, withSources('[{file: users.csv, brands: [1]}]'))
   assert.match(half?.description ?? '', /no source covers brand 9223372036854775807/)
-  const { operator } = await load(t, withSources('[{file: users.csv, brands: [1]}, {file: more.csv}]'))
+  const { operator } = await loadText(t, withSources('[{file: users.csv, brands: [1]}, {file: more.csv}]'))
   assert.equal(operator?.suppression, undefined)
   const [old] = await refused(t, complete.replace('suppression: none', 'suppression: {file: users.csv}'))
   assert.match(old?.remedy ?? '', /list sources under operator.attributes/)
@@ -205,14 +203,17 @@ test('a query that selects the same users for several brands is refused', async 
   assert.match(problem.remedy ?? '', /compare the brand with :brand/)
   const [none] = await refused(t, withQuery(''))
   assert.match(none?.description ?? '', /has no query/)
-  const { operator } = await load(t, withQuery('blocked: select id from players where brand_id = :brand and blocked'))
+  const { operator } = await loadText(
+    t,
+    withQuery('blocked: select id from players where brand_id = :brand and blocked'),
+  )
   const [source] = operator?.attributes ?? []
   assert.equal(
     source?.is === 'sql' && source.queries.blocked,
     'select id from players where brand_id = :brand and blocked',
   )
   const alone = '      brands: [1]\n    - {file: users.csv, brands: [9223372036854775807]}\n'
-  assert.equal((await load(t, withQuery('blocked: select id from players', alone))).operator?.attributes.length, 2)
+  assert.equal((await loadText(t, withQuery('blocked: select id from players', alone))).operator?.attributes.length, 2)
 })
 
 test('a duplicate key is refused', async (t) => {
@@ -224,13 +225,13 @@ test('a duplicate key is refused', async (t) => {
 })
 
 test('the effective configuration is printed without secrets, in a form that can be loaded again', async (t) => {
-  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary-pass@localhost/bell' })
+  const config = await loadText(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary-pass@localhost/bell' })
   const printed = printConfig(config)
   assert.doesNotMatch(printed, /canary|operator-key|platform-key/)
   assert.match(printed, /postgres:\/\/bell:\*+@localhost\/bell/)
   assert.match(printed, /answer_budget: 20s/)
   let keys = 0
-  const reloaded = await load(
+  const reloaded = await loadText(
     t,
     printed.replaceAll('"********"', () => `another-key-00000000000${++keys}`),
   )
@@ -240,7 +241,7 @@ test('the effective configuration is printed without secrets, in a form that can
 })
 
 test('credentials in addresses and in headers of a push provider are masked in print and in the log', async (t) => {
-  const config = await load(
+  const config = await loadText(
     t,
     `operator:
   keys: [{name: platform, key: operator-key-000000000001, brands: [1]}]
@@ -320,12 +321,14 @@ test('every kind of address refuses the parts that would be dropped, and keeps t
       value,
     )
   const attributes = '[{http: "https://host.example/list/?next=/a/", fields: [blocked]}]'
-  const config = await load(t, `${operator}  attributes: ${attributes}`)
+  const config = await loadText(t, `${operator}  attributes: ${attributes}`)
   assert.partialDeepStrictEqual(config.operator?.attributes, [{ url: 'https://host.example/list/?next=/a/' }])
 })
 
 test('secretsOf() lists every secret for the log', async (t) => {
-  const config = await load(t, complete, { BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary%21pass@localhost/bell' })
+  const config = await loadText(t, complete, {
+    BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary%21pass@localhost/bell',
+  })
   assert.deepEqual(secretsOf(config).toSorted(), [
     'canary!pass',
     'canary%21pass',
@@ -333,24 +336,3 @@ test('secretsOf() lists every secret for the log', async (t) => {
     'platform-key-00000000001',
   ])
 })
-
-async function load(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {}): Promise<Config> {
-  const file = join(await folderOf(t), 'bellwire.yaml')
-  await writeFile(file, yaml)
-  return loadConfig(file, env)
-}
-
-async function refused(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {}): Promise<readonly Problem[]> {
-  const error = await load(t, yaml, env).then(
-    () => assert.fail('it was accepted'),
-    (error: unknown) => error,
-  )
-  assert.ok(error instanceof ConfigError)
-  return error.problems
-}
-
-async function folderOf(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-config-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { clearTextHost } from '../../src/base/runtime/address.ts'
 import { loadConfig } from '../../src/sides/config/load.ts'
-import { ConfigError } from '../../src/sides/config/problem.ts'
+import type { ConfigError } from '../../src/sides/config/problem.ts'
 import { isExampleKey } from '../../src/sides/config/risks.ts'
-import { temporary } from '../support/sides.ts'
+import { problemsOf } from './load-text.ts'
 
 const operator = `
 operator:
@@ -255,16 +254,4 @@ test('loopback addresses and sockets are this machine; hosts of a private networ
 
 async function pathsOf(t: TestContext, yaml: string): Promise<string[]> {
   return (await problemsOf(t, yaml)).map(({ path }) => path)
-}
-
-async function problemsOf(t: TestContext, yaml: string): Promise<ConfigError['problems']> {
-  const file = join(await temporary(t), 'bellwire.yaml')
-  await writeFile(file, yaml)
-  try {
-    await loadConfig(file, {})
-    return []
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    return error.problems
-  }
 }

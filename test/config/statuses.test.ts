@@ -5,31 +5,21 @@ import test, { type TestContext } from 'node:test'
 import { operatorOptions } from '../../src/sides/config/compose/compose.ts'
 import { loadConfig } from '../../src/sides/config/load.ts'
 import { printConfig } from '../../src/sides/config/print.ts'
-import type { ConfigError } from '../../src/sides/config/problem.ts'
 import type { OperatorConfig, PlatformConfig } from '../../src/sides/config/table.ts'
 import { temporary } from '../support/sides.ts'
+import { loadText, problemsOf as problemsOfText } from './load-text.ts'
 
 const secret = `whsec_${Buffer.from('secret-of-the-webhook-24').toString('base64')}`
 
-async function load(t: TestContext, status: string) {
-  const file = join(await temporary(t), 'bellwire.yaml')
-  await writeFile(
-    file,
-    `
+const withStatus = (status: string): string => `
 operator:
   keys: [{name: platform, key: operator-key-000000000001, brands: [1, 2, 3]}]
   suppression: none
   status: ${status}
-`,
-  )
-  return loadConfig(file, {})
-}
-
-const problemsOf = (t: TestContext, status: string) =>
-  load(t, status).then(
-    () => [],
-    (error: ConfigError) => error.problems.map(({ path, description }) => `${path}: ${description}`),
-  )
+`
+const load = (t: TestContext, status: string) => loadText(t, withStatus(status))
+const problemsOf = async (t: TestContext, status: string) =>
+  (await problemsOfText(t, withStatus(status))).map(({ path, description }) => `${path}: ${description}`)
 
 test('each brand has its webhook, in our form or in that of the vendor, and no secret is printed', async (t) => {
   const config = await load(

@@ -123,8 +123,8 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   skip,
 }, async (t) => {
   const { platform } = await sidesAtWork(t)
-  const proxy = await tcpProxy(t, Number(new URL(platform).port))
-  const page = await open(t, `http://127.0.0.1:${proxy.port}`, { colorScheme: 'dark', timezoneId: 'Asia/Tokyo' })
+  const proxy = await tcpProxy(t, platform)
+  const page = await open(t, proxy.url, { colorScheme: 'dark', timezoneId: 'Asia/Tokyo' })
   // The network is slow: the extension for live parts comes after the end of the document.
   await page.route('**/hx-sse.js*', async (route) => {
     await sleep(300)

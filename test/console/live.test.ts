@@ -1,9 +1,7 @@
 // Live pages cost the same for any number of viewers, and end when their part can no longer be shown to the viewer.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import Fastify from 'fastify'
 import pg from 'pg'
@@ -11,6 +9,7 @@ import { HttpError } from '../../src/base/http/http-error.ts'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { createRouteCaller, type Person } from '../../src/sides/console/call-route.ts'
 import { createLivePages } from '../../src/sides/console/live.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 import { adminKey, element, post, startPlatform, witness } from '../support/sides.ts'
@@ -54,11 +53,8 @@ async function openLive(t: TestContext, compose: () => Promise<string>) {
   })
   const pages = createLivePages()
   const server = createServer((_request, response: ServerResponse) => pages.add(response, {}, compose))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  t.after(() => server.closeAllConnections())
-  const { body } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const { url } = await listenLocally(t, server)
+  const { body } = await fetch(url)
   const reader = (body as ReadableStream<Uint8Array>).getReader()
   const read = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString()
   return { tick: () => tick(), read, pages }

@@ -12,7 +12,7 @@ import { addUp } from '../../src/subjects/conversions/report.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import { run } from '../cli/bellwire.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
+import { adminKey, element, get, post, startPlatform, temporary, untilSettled, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { report, secretOf } from './reporting.ts'
 
@@ -44,7 +44,7 @@ async function start(t: TestContext, store?: string, answer: (message: Message) 
     stop,
     async enqueue(records: readonly object[]) {
       await post(`${url}/admin/activities/push`, records, adminKey.key)
-      await until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'all is settled' })
+      await untilSettled(url)
     },
     report: (...statuses: readonly (readonly [string, string])[]) =>
       report(

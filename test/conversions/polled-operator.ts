@@ -1,8 +1,8 @@
 // A stand-in of an operator whose statuses are polled.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listenLocally } from '../support/listen-locally.ts'
 
 export interface PolledStandIn {
   readonly url: string
@@ -21,14 +21,9 @@ export interface PolledStandIn {
 
 export async function startPolledOperator(t: TestContext): Promise<PolledStandIn> {
   const server = createServer((request, response) => answer(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { url } = await listenLocally(t, server)
   const standIn: PolledStandIn = {
-    url: `http://127.0.0.1:${port}/base`,
+    url: `${url}/base`,
     records: [],
     epoch: 'a',
     most: 1_000,

@@ -14,7 +14,7 @@ import { conversionMigrations } from '../../src/subjects/conversions/tables.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
-import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
+import { adminKey, element, get, post, startPlatform, temporary, untilSettled, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { fillAwaited } from './fill-awaited.ts'
 import { report, reportUnsigned, secretOf } from './reporting.ts'
@@ -56,10 +56,7 @@ async function start(t: TestContext, { answer = accept, store, waitMs, secrets }
     find,
     enqueue: (records: readonly object[], channel = 'push') =>
       post(`${url}/admin/activities/${channel}`, records, adminKey.key),
-    waitUntilSettled: () =>
-      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
-        awaited: 'all messages are settled',
-      }),
+    waitUntilSettled: () => untilSettled(url),
     /** The message as GET /admin/messages/:seq shows it. */
     details: async (id: string) => (await get(`${url}/admin/messages/${(await find(`id=${id}`))[0].seq}`)).body,
     parked: async (brand: string) => (await get(`${url}/admin/failed?lane=${brand}%2Fstatuses`)).body.items,

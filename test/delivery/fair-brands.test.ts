@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import type { Delivery } from '../../src/subjects/delivery/delivery.ts'
 import { createDevices } from '../../src/subjects/delivery/devices.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import type { DeviceAnswer } from '../../src/subjects/providers/push-service.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { accepted, device, deviceBook, witnessService } from '../support/push-services.ts'
 import { pathTo } from '../support/send-path.ts'
 import { witness } from '../support/sides.ts'
@@ -39,8 +39,7 @@ async function pathOf(
   provider: Provider | Delivery,
   limits: { inProgress: number; concurrency?: number },
 ) {
-  const database = await openDatabase('sqlite::memory:', { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, 'sqlite::memory:', { migrations: operatorMigrations })
   const path = pathTo(database, provider, undefined, limits)
   t.after(() => path.idle())
   return (brand: string, count: number): Promise<readonly Result[]> => path.send(messagesOf(brand, count), context)

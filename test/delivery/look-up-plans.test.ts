@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { findById, findByRef, findByUser } from '../../src/subjects/delivery/messages.ts'
@@ -13,6 +12,7 @@ import { createStatusPages } from '../../src/subjects/status/pages.ts'
 import { statusMigrations } from '../../src/subjects/status/tables.ts'
 import { deviceOf } from '../suites/devices.ts'
 import { entriesPerLookUp } from '../support/index-reads.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 
 const skip = await withoutPostgres()
@@ -24,8 +24,7 @@ const keyOf = (n: number): string =>
 
 test('a look-up of a message reads few index entries, also if PostgreSQL has statistics', { skip }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations: operatorMigrations })
   await query(
     url,
     `insert into messages (brand, key, ref, user_id, state, attempt, uncertain, owner, request, start_at, length, updated_at, chunk)
@@ -48,8 +47,7 @@ test('a look-up of a message reads few index entries, also if PostgreSQL has sta
 
 test('a look-up of an item reads few index entries, also if PostgreSQL has statistics', { skip }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations: queueMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations: queueMigrations })
   const queue = createQueue(database)
   for (let from = 1; from <= rows; from += 10_000) {
     const items = Array.from({ length: 10_000 }, (_, i) => ({ key: keyOf(from + i), text: '{}' }))
@@ -72,8 +70,7 @@ test('a poll of statuses reads only index entries of its brands, also if Postgre
   skip,
 }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations: statusMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations: statusMigrations })
   // Nearly all statuses are of brand 1.
   const brand = `case when n % (${rows} / 5) = 0 then '2' else '1' end`
   await query(
@@ -107,8 +104,7 @@ test('an unlink reads few index entries of a user with many unlinks, if its plan
   skip,
 }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations: deviceMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations: deviceMigrations })
   const registry = createRegistry({ database })
   let unlinks = 0
   const unlink = () =>

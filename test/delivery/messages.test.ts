@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
@@ -15,6 +14,7 @@ import { eraseTexts, readRequest } from '../../src/subjects/delivery/requests.ts
 import { forgetMessages, forgetRequests } from '../../src/subjects/delivery/retention.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { pathTo } from '../support/send-path.ts'
 import { witness } from '../support/sides.ts'
 
@@ -26,8 +26,7 @@ const countRows = statement<{ brand: string; name: string; n: number }>('count_r
   union all select brand, 'uncertain', sum(uncertain) from messages group by 1 having sum(uncertain) > 0 order by 1, 2`
 
 async function open(t: TestContext, store: string, answer?: (message: Message) => Result | Promise<Result>) {
-  const database = await openDatabase(store, { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: operatorMigrations })
   const provider = witness(answer, 10)
   const path = pathTo(database, provider)
   return {

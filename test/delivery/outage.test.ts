@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { createHttp, listen } from '../../src/base/http/http.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { operatorLimits } from '../../src/sides/operator/options.ts'
 import { sendRoutes } from '../../src/sides/operator/send-routes.ts'
@@ -16,9 +15,10 @@ import { guard } from '../../src/subjects/providers/guard.ts'
 import type { Provider } from '../../src/subjects/providers/provider.ts'
 import type { DeviceAnswer } from '../../src/subjects/providers/push-service.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { accepted, away, device, deviceBook, type WitnessService, witnessService } from '../support/push-services.ts'
 import { pathTo } from '../support/send-path.ts'
-import { type Answer, element, keys, post, witness } from '../support/sides.ts'
+import { type Answer, element, elements, keys, post, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const tables = ['messages', 'requests', 'refusals', 'device_sends']
@@ -27,8 +27,7 @@ const countRows = statement<Record<string, number>>('count_rows', {})`
 
 /** Serves the send endpoints with one provider. */
 async function serveProvider(t: TestContext, store: string, provider: Provider | Delivery) {
-  const database = await openDatabase(store, { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: operatorMigrations })
   const path = pathTo(database, provider, undefined, { inProgress: 5_000 })
   const app = createHttp('operator', operatorLimits.bodyBytes)
   const { signal } = new AbortController()
@@ -54,8 +53,6 @@ const pausedFor = (retryAfterMs: number): DeviceAnswer => ({ ...away, retryAfter
 const devicesOf = (services: readonly WitnessService[], timeoutMs = 15_000): Delivery =>
   createDevices({ source: deviceBook(devices), services, guard: { timeoutMs } })
 
-const elements = (count: number, over: object = {}): object[] =>
-  Array.from({ length: count }, () => element({ ...over }))
 const retryAfterOf = ({ headers }: Answer): number => Number(headers.get('retry-after'))
 
 onSqlite('attempts that are refused during a pause write nothing, and have a Retry-After', async (t, store) => {

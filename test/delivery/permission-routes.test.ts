@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { refuseFatal } from '../../src/contract/refusals.ts'
@@ -21,8 +20,19 @@ import { message } from '../suites/provider.ts'
 import { countTurns } from '../support/count-turns.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { pathTo } from '../support/send-path.ts'
-import { adminKey, element, get, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
+import {
+  adminKey,
+  element,
+  get,
+  post,
+  startOperator,
+  startPlatform,
+  temporary,
+  untilSettled,
+  witness,
+} from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const dataAt = '2026-01-31T10:00:00.000Z'
@@ -90,7 +100,7 @@ test('a platform exports the messages that it delivers itself, and refuses a bra
     own: { push: witness() },
   })
   await post(`${url}/admin/activities/push`, [element()], adminKey.key)
-  await until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'it is settled' })
+  await untilSettled(url)
   const own = await permission(t, url, ['export', '--brand', '1', ...day])
   assert.match(own.out, /^1001,7,.*,consent_push_notification,the CRM's users$/m)
   const others = await permission(t, url, ['export', '--brand', '2', ...day])
@@ -186,7 +196,7 @@ test('`source` checks the users whom the source of the side excludes now', async
     post(`${platform.url}/admin/attributes/1/1001`, { ...attributes, updated_at: dataAt }, adminKey.key)
   await change({ consent_push_notification: true })
   await post(`${platform.url}/admin/activities/push`, [element()], adminKey.key)
-  await until(async () => (await get(`${platform.url}/admin/summary`)).body.waiting === 0, { awaited: 'it is settled' })
+  await untilSettled(platform.url)
   assert.deepEqual(await check(platform.url), { code: 0, users: 0, found: [] })
   await change({ excluded: true })
   assert.deepEqual(await check(platform.url), { code: 1, users: 1, found: [dataAt] })
@@ -201,8 +211,7 @@ test('`source` checks the users whom the source of the side excludes now', async
 const counts = { certain: 0, unclear: 0, longest_ms: 0, found: [] }
 
 onEachEngine('a message that was under way at the exclusion, or may have arrived, is unclear', async (t, store) => {
-  const database = await openDatabase(store, { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: operatorMigrations })
   const deadline = { deadline: Date.now() + 20_000 }
   const check = createSuppression(sourceOf(new Set()), new AbortController().signal).checkMessage
   const unknown = refuseFatal('timed_out', { by: 'fcm', error: 'no answer', uncertain: true })
@@ -230,8 +239,7 @@ onEachEngine('a message that was under way at the exclusion, or may have arrived
 })
 
 onEachEngine('the check reads all chunks, and on SQLite it gives other work a turn after each', async (t, store) => {
-  const database = await openDatabase(store, { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: operatorMigrations })
   const chunks = 60
   const rows = Array.from({ length: 2 * chunks }, (_, i) => {
     const chunk = 1_000_000 + Math.floor(i / 2)

@@ -7,7 +7,6 @@ import test, { type TestContext } from 'node:test'
 import { createFairSemaphore } from '../../src/base/runtime/fair-semaphore.ts'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import type { Database } from '../../src/base/store/database.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { refuseFatal } from '../../src/contract/refusals.ts'
@@ -23,6 +22,7 @@ import { createSuppression, type SuppressionOptions } from '../../src/subjects/d
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import { message } from '../suites/provider.ts'
 import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { createPlayers } from '../support/players.ts'
 import { pathTo } from '../support/send-path.ts'
 import { temporary, witness } from '../support/sides.ts'
@@ -45,11 +45,8 @@ const players: AttributeSource = {
 const checkBy = (source: AttributeSource, options?: SuppressionOptions) =>
   createSuppression(source, neverAborted, options).checkMessage
 
-async function open(t: TestContext, store: string): Promise<Database> {
-  const database = await openDatabase(store, { migrations: operatorMigrations })
-  t.after(() => database.close())
-  return database
-}
+const open = (t: TestContext, store: string): Promise<Database> =>
+  openTestDatabase(t, store, { migrations: operatorMigrations })
 
 let lastId = 0
 function messageTo(userId: string, activityId = '7'): Message {

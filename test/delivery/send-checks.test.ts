@@ -19,6 +19,7 @@ import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import type { DeviceAnswer, Push } from '../../src/subjects/providers/push-service.ts'
 import { type DeviceTable, deviceTable, deviceTableMigrations } from '../support/device-table.ts'
 import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { accepted, gone, type WitnessService, witnessService } from '../support/push-services.ts'
 import { pathTo } from '../support/send-path.ts'
 import { event, until } from '../support/wait.ts'
@@ -37,8 +38,7 @@ async function setUp(
   store: string,
   answer: (push: Push) => DeviceAnswer | Promise<DeviceAnswer> = () => accepted,
 ): Promise<Setup> {
-  const database = await openDatabase(store, { migrations: deviceTableMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: deviceTableMigrations })
   const table = deviceTable(database)
   await Promise.all([table.link('1', 't-1', '1001'), table.link('2', 't-1', '1001'), table.link('1', 't-2', '1002')])
   const apns = witnessService('apns', answer, { concurrency: 1 })
@@ -307,8 +307,7 @@ onPostgres('when a process dies, only the messages that were not settled are unc
 })
 
 onSqlite('an attribute source that hangs for one brand delays no message of another brand', async (t, store) => {
-  const database = await openDatabase(store, { migrations: deviceTableMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: deviceTableMigrations })
   const table = deviceTable(database)
   await Promise.all([table.link('1', 't-1', '1001'), table.link('2', 't-1', '1001')])
   const answers = Promise.withResolvers<void>()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import { functionSource } from '../../src/subjects/attributes/function.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
-import { adminKey, element, get, keys, post, startOperator, witness } from '../support/sides.ts'
+import { adminKey, element, elements, get, keys, post, startOperator, witness } from '../support/sides.ts'
 
 const single = '/channels/push/single'
 const batch = '/channels/push/batch'
@@ -223,10 +223,7 @@ onSqlite('messages beyond the limit in progress are fatal, and the others are de
     return { category: 'successful', ref: m.ref, rule: 'accepted' }
   })
   const { url } = await startOperator(t, { store, push, limits: { inProgress: 3 } })
-  const answered = post(
-    url + batch,
-    Array.from({ length: 5 }, () => element()),
-  )
+  const answered = post(url + batch, elements(5))
   while (push.received.length === 0) await pause(5)
   const refused = await post(url + single, element())
   assert.equal(refused.status, 503)

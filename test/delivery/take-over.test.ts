@@ -16,6 +16,7 @@ import { forgetMessages } from '../../src/subjects/delivery/retention.ts'
 import type { SendPath } from '../../src/subjects/delivery/send-path.ts'
 import { guard } from '../../src/subjects/providers/guard.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { pathTo } from '../support/send-path.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary, witness } from '../support/sides.ts'
@@ -23,11 +24,8 @@ import { event, until } from '../support/wait.ts'
 
 const skip = await withoutPostgres()
 
-async function open(t: TestContext, url: string): Promise<Database> {
-  const database = await openDatabase(url, { migrations: operatorMigrations })
-  t.after(() => database.close())
-  return database
-}
+const open = (t: TestContext, url: string): Promise<Database> =>
+  openTestDatabase(t, url, { migrations: operatorMigrations })
 
 function pathOf(database: Database, provider: Provider, beforeSend?: () => Promise<undefined>): SendPath {
   const check = beforeSend && (async () => (await beforeSend()) ?? {})
@@ -184,8 +182,7 @@ test('a process that was suspended for longer than its lease does not send the m
   skip,
 }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations: operatorMigrations, leaseMs: 300 })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations: operatorMigrations, leaseMs: 300 })
   const provider = witness()
   // Like SIGSTOP: no timer runs, nothing is received, the clock goes on.
   const suspend = async (): Promise<undefined> => {

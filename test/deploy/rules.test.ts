@@ -9,7 +9,7 @@ import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { read } from '../docs/blocks.ts'
 import { startFakeOperator } from '../providers/fake-operator.ts'
 import { passTime } from '../support/set-clock.ts'
-import { adminKey, element, post, startPlatform, witness } from '../support/sides.ts'
+import { adminKey, elements, enqueueAt, post, startPlatform, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { deploy, firing, promtool, rules, rulesFile, testRules, withoutPromtool } from './promtool.ts'
 
@@ -251,12 +251,7 @@ test('a lane that is held, paused, refused or failing raises its alerts, and ord
   const { url } = await startPlatform(t, {
     lanes: Object.entries(providers).map(([brand, provider]) => ({ brand, channel: 'push', mode: 'batch', provider })),
   })
-  const enqueue = (brand: number, count = 1) =>
-    post(
-      `${url}/admin/activities/push`,
-      Array.from({ length: count }, () => element({ brand_id: brand })),
-      adminKey.key,
-    )
+  const enqueue = (brand: number, count = 1) => enqueueAt(url, elements(count, { brand_id: brand }))
 
   const delivered = event('item.settled', ({ category }) => category === 'successful')
   await enqueue(1, 20)

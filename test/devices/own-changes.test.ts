@@ -3,20 +3,19 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { clock } from '../../src/base/runtime/clock.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import type { StampedEvent } from '../../src/subjects/devices/device-event.ts'
 import { takeOwn } from '../../src/subjects/devices/own-changes.ts'
 import { createRegistry, deviceMigrations } from '../../src/subjects/devices/registry.ts'
 import { deviceOf } from '../suites/devices.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 
 const countUnlinks = statement<{ unlinks: number }>('count_unlinks', {})`
   select count(*) as unlinks from device_unlinks u`
 
 async function open(t: TestContext, store: string) {
-  const database = await openDatabase(store, { migrations: deviceMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: deviceMigrations })
   const published: StampedEvent[] = []
   const outbox = {
     publishOps(events: readonly StampedEvent[]) {

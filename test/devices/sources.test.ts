@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { json } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { configOf } from '../../src/base/store/postgres-address.ts'
 import { createClient } from '../../src/base/store/postgres-client.ts'
 import type { DeviceEvent } from '../../src/subjects/devices/device-event.ts'
@@ -14,7 +13,10 @@ import { functionDevices } from '../../src/subjects/devices/sources/function.ts'
 import { httpDevices } from '../../src/subjects/devices/sources/http.ts'
 import type { DeviceRecord } from '../../src/subjects/devices/sources/rows.ts'
 import { sqlDevices } from '../../src/subjects/devices/sources/sql.ts'
-import { deviceSourceSuite, type KnownDevice, known, newLookUp } from '../suites/device-source.ts'
+import { deviceSourceSuite, type KnownDevice, known } from '../suites/device-source.ts'
+import { contextOf } from '../support/context.ts'
+import { listenLocally } from '../support/listen-locally.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
@@ -27,8 +29,7 @@ deviceSourceSuite({
   name: 'registry',
   async open(t, known) {
     const url = `sqlite:${join(await temporary(t), 'devices.db')}`
-    const database = await openDatabase(url, { migrations: deviceMigrations })
-    t.after(() => database.close())
+    const database = await openTestDatabase(t, url, { migrations: deviceMigrations })
     const registry = createRegistry({ database })
     await registry.storeEvents(
       known.map((one) => {
@@ -73,11 +74,11 @@ test('an error of the function makes the look-up fail', async () => {
   const source = functionDevices(() => {
     throw new Error('the backend is unavailable')
   })
-  await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), /the backend is unavailable/)
+  await assert.rejects(source.findDevices('1', ['1001'], contextOf()), /the backend is unavailable/)
 })
 
 test('without holders every token is unknown', async () => {
-  assert.deepEqual(await functionDevices(() => []).findHolders('1', ['t'], newLookUp()), new Map())
+  assert.deepEqual(await functionDevices(() => []).findHolders('1', ['t'], contextOf()), new Map())
 })
 
 test('an unreadable device is reported and skipped; a missing column is an error', async () => {
@@ -88,7 +89,7 @@ test('an unreadable device is reported and skipped; a missing column is an error
     () => rows,
   )
   assert.equal(
-    (await source.findDevices('1', ['1001'], newLookUp())).get('1001')?.[0]?.linkedAt,
+    (await source.findDevices('1', ['1001'], contextOf())).get('1001')?.[0]?.linkedAt,
     '2026-01-01T10:00:00.5',
   )
   for (const over of [
@@ -100,14 +101,14 @@ test('an unreadable device is reported and skipped; a missing column is an error
   ]) {
     rows[1] = { ...good, token: 'secret-token', ...over }
     const unreadable = event('device.unreadable')
-    const found = await source.findDevices('1', ['1001'], newLookUp())
+    const found = await source.findDevices('1', ['1001'], contextOf())
     assert.equal(found.get('1001')?.length, 1, JSON.stringify(over))
     assert.ok(!JSON.stringify(await unreadable).includes('secret-token'))
   }
   rows[1] = { ...good, token: 'odd', provider: '!' }
-  assert.equal((await source.findHolders('1', ['odd'], newLookUp())).get('odd'), 'nobody', 'the token is known')
+  assert.equal((await source.findHolders('1', ['odd'], contextOf())).get('odd'), 'nobody', 'the token is known')
   rows[1] = { user_id: 5, token: 't2', kind: 'apns', linked_at: 'yesterday' }
-  assert.equal((await source.findDevices('1', ['5'], newLookUp())).get('5')?.[0]?.linkedAt, '')
+  assert.equal((await source.findDevices('1', ['5'], contextOf())).get('5')?.[0]?.linkedAt, '')
   for (const [row, expected] of [
     [{ id: '1001', token: 't', kind: 'apns' }, /without user_id/],
     [{ user_id: '1001', kind: 'apns' }, /without token/],
@@ -115,7 +116,7 @@ test('an unreadable device is reported and skipped; a missing column is an error
     ['x', /returned a device that is not an object/],
   ] as const) {
     rows[1] = row as unknown as DeviceRecord
-    await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), expected)
+    await assert.rejects(source.findDevices('1', ['1001'], contextOf()), expected)
   }
 })
 
@@ -186,7 +187,7 @@ test('an operator’s database is opened read-only (sqlite)', async (t) => {
     devices: 'delete from my_devices where player in (select value from json_each(:users)) returning *',
   })
   t.after(() => source.close?.())
-  await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), /readonly/)
+  await assert.rejects(source.findDevices('1', ['1001'], contextOf()), /readonly/)
 })
 
 test('an operator’s database is opened read-only, and a slow query is ended (postgres)', { skip }, async (t) => {
@@ -198,10 +199,10 @@ test('an operator’s database is opened read-only, and a slow query is ended (p
   ].map((devices) => sqlDevices({ database, devices, timeoutMs: 200 }))
   t.after(() => Promise.all(sources.map((source) => source.close?.())))
   const [writing, sleeping, wrong] = sources
-  await assert.rejects(Promise.resolve(writing?.findDevices('1', ['1001'], newLookUp())), /read-only/)
-  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], newLookUp())), /timed out/)
-  await assert.rejects(Promise.resolve(wrong?.findDevices('1', ['1001'], newLookUp())), /nonsense/)
-  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], newLookUp(20))), /timed out/)
+  await assert.rejects(Promise.resolve(writing?.findDevices('1', ['1001'], contextOf())), /read-only/)
+  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], contextOf())), /timed out/)
+  await assert.rejects(Promise.resolve(wrong?.findDevices('1', ['1001'], contextOf())), /nonsense/)
+  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], contextOf(20))), /timed out/)
 })
 
 test('a look-up fails while the database is unavailable', { skip }, async (t) => {
@@ -211,7 +212,7 @@ test('a look-up fails while the database is unavailable', { skip }, async (t) =>
     timeoutMs: 500,
   })
   t.after(() => source.close?.())
-  await assert.rejects(source.findDevices('1', ['1001'], newLookUp()))
+  await assert.rejects(source.findDevices('1', ['1001'], contextOf()))
 })
 
 // ── HTTP ──
@@ -224,16 +225,9 @@ type Answer = (
 
 async function endpoint(t: TestContext, answer: Answer): Promise<string> {
   const server = createServer(async (request, response) => {
-    let body = ''
-    for await (const part of request.setEncoding('utf8')) body += part
-    answer(JSON.parse(body), request.headers, response)
+    answer((await json(request)) as Parameters<Answer>[0], request.headers, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return (await listenLocally(t, server)).url
 }
 
 deviceSourceSuite({
@@ -268,17 +262,17 @@ test('a look-up fails if the endpoint sends an invalid answer or none', async (t
   ]
   for (const [answer, expected] of answers) {
     const source = httpDevices({ url: await endpoint(t, answer), timeoutMs: 300 })
-    await assert.rejects(source.findDevices('1', ['1001'], newLookUp()), expected)
+    await assert.rejects(source.findDevices('1', ['1001'], contextOf()), expected)
     await source.close?.()
   }
-  assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).findHolders('1', ['t'], newLookUp()), new Map())
+  assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).findHolders('1', ['t'], contextOf()), new Map())
 })
 
 test('the signal ends a look-up that is not answered', async (t) => {
   const source = httpDevices({ url: await endpoint(t, () => {}) })
   t.after(() => source.close?.())
   const stopping = new AbortController()
-  const lookUp = source.findDevices('1', ['1001'], { ...newLookUp(), signal: stopping.signal })
+  const lookUp = source.findDevices('1', ['1001'], { ...contextOf(), signal: stopping.signal })
   stopping.abort()
   await assert.rejects(lookUp)
 })

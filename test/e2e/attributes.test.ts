@@ -32,11 +32,9 @@ interface Setup {
 async function setUp(t: TestContext, store: string): Promise<Setup> {
   const players = await createPlayers(store)
   await players.add('1001', '1002')
-  const direct = new URL(store)
-  const network = await tcpProxy(t, Number(direct.port))
-  direct.port = String(network.port)
+  const network = await tcpProxy(t, store)
   const push = witness()
-  const attributes = sqlSource({ database: direct.href, queries: playerQueries })
+  const attributes = sqlSource({ database: network.url, queries: playerQueries })
   const { url: operator } = await startOperator(t, { push, attributes, suppression: { timeoutMs: 500 } })
   const lane = (brand: '1' | '2') => ({
     brand,

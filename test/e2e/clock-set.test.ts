@@ -1,13 +1,12 @@
 // Both sides as processes whose machine's clock is set by hours while messages wait.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
 import { addressesOf, start } from '../cli/bellwire.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { faketimeService } from '../support/services/faketime.ts'
 import { addressOf, without } from '../support/services/service.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
@@ -40,14 +39,12 @@ for (const hours of [-3, 3])
           response.end('{"id":"p"}')
         }
       })
-    }).listen(0, '127.0.0.1')
-    await once(provider, 'listening')
-    t.after(() => provider.closeAllConnections())
-    t.after(() => void provider.close())
+    })
+    const { url: providerUrl } = await listenLocally(t, provider)
 
     const push = {
       provider: 'http',
-      url: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/messages/{{push_id}}`,
+      url: `${providerUrl}/messages/{{push_id}}`,
       body: { text: '{{body}}' },
       id: '/id',
     }

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startProxy } from './cuttable-proxy.ts'
+import { tcpProxy } from '../support/tcp-proxy.ts'
 import { eventually, idsOf, openPage, post, type RunningDemo, waiting } from './demo-page.ts'
 
 /** The page of the demo shows the notifications of its user only, also after the connection breaks. */
 export async function testInbox(t: TestContext, { site, browser }: RunningDemo): Promise<void> {
   const { operator } = (await (await fetch(`${site}/demo/cast`)).json()) as { operator: string }
-  const proxy = await startProxy(t, operator)
+  const proxy = await tcpProxy(t, operator)
   const mara = await openPage(browser, `${site}/site#1/1001`, proxy.url)
   const jonas = await openPage(browser, `${site}/site#2/1001`)
   await Promise.all([mara, jonas].map(({ page }) => page.waitForSelector('#state[data-state="live"]', waiting)))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import test from 'node:test'
+import { listenLocally } from '../support/listen-locally.ts'
 import { startDemo } from './demo-child.ts'
 
 test('demo --once sends the sample messages, prints their outcomes and removes its files', async (t) => {
@@ -26,10 +26,8 @@ test('demo --once sends the sample messages, prints their outcomes and removes i
 })
 
 test('a port in use is an error with a remedy, without a stack trace', async (t) => {
-  const other = createServer().listen(0, '127.0.0.1')
-  t.after(() => other.close())
-  await once(other, 'listening')
-  const second = await startDemo(t, ['--port', String((other.address() as AddressInfo).port)])
+  const { port } = await listenLocally(t, createServer())
+  const second = await startDemo(t, ['--port', String(port)])
   assert.equal(await second.exit, 2)
   assert.match(second.output, /port \d+ is in use: choose another with --port/)
   assert.doesNotMatch(second.output, /\n\s+at /)

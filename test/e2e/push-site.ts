@@ -1,8 +1,8 @@
 // A site with push: its page subscribes, and its service worker shows each message and reports it to the test.
 
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listenLocally } from '../support/listen-locally.ts'
 
 /** A message at the service worker: the text as the browser decrypted it, and the notifications that are shown after it. */
 export interface Received {
@@ -63,13 +63,9 @@ export async function startPushSite(
       else received.push(one)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const { url } = await listenLocally(t, server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     next: () => within(new Promise((resolve) => takeNext(resolve)), 'the service worker received nothing'),
     get waiting() {
       return received.length

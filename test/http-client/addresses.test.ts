@@ -5,20 +5,21 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { operatorOptions, platformOptions } from '../../src/sides/config/compose/compose.ts'
-import { loadConfig } from '../../src/sides/config/load.ts'
 import type { OperatorConfig, PlatformConfig } from '../../src/sides/config/table.ts'
 import type { DeviceSource } from '../../src/subjects/devices/device-source.ts'
 import type { Provider } from '../../src/subjects/providers/provider.ts'
 import type { PushService } from '../../src/subjects/providers/push-service.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
-import { contextOf, message } from '../suites/provider.ts'
+import { loadText } from '../config/load-text.ts'
+import { message } from '../suites/provider.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
+import { contextOf } from '../support/context.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { adminKey, element, post, startPlatform, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -73,7 +74,7 @@ test('a server without the private authority, or that gets no client certificate
     [/client_\w+: [^,]+(, )?/g, /certificate required|alert|closed|reset|socket/i],
   ] as const) {
     const settings = stage.connection.replace(without, '').replace(/, $/, '')
-    const { attributes } = await load(
+    const { attributes } = await loadText(
       t,
       `operator:
   keys: [{name: platform, key: operator-key-000000000001, brands: [1]}]
@@ -93,7 +94,7 @@ test('a client certificate without its key, and a key of another certificate, ar
     [stage.connection.replace(/, client_key: .*/, ''), 'client_key', /missing, although client_certificate is set/],
     [stage.connection.replace(/client_key: .*/, `client_key: ${other}`), 'client_key', /does not fit the certificate/],
   ] as const) {
-    const config = await load(
+    const config = await loadText(
       t,
       `platform:
   lanes: [{brand: 1, channel: push, to: {provider: operator-api, url: "https://operator.example", api_key: k, ${settings}}}]`,
@@ -111,7 +112,7 @@ test('a client certificate without its key, and a key of another certificate, ar
 
 test('an operator and a platform need an API key or auth', async (t) => {
   await assert.rejects(
-    load(
+    loadText(
       t,
       `
 platform:
@@ -135,7 +136,7 @@ operator:
 
 /** Calls each address once, as the two sides do. */
 async function callEveryAddress(t: TestContext, { origin }: Stage, settings: string): Promise<void> {
-  const config = await load(
+  const config = await loadText(
     t,
     `
 platform:
@@ -163,7 +164,7 @@ operator:
     source,
     services: [pager],
   } = push.devices
-  const perUser = await load(
+  const perUser = await loadText(
     t,
     `
 operator:
@@ -195,13 +196,7 @@ operator:
 
 let requested = new Set<string>()
 
-async function load(t: TestContext, yaml: string) {
-  const file = join(await temporary(t), 'bellwire.yaml')
-  await writeFile(file, yaml)
-  return loadConfig(file, {})
-}
-
-const operator = (config: Awaited<ReturnType<typeof load>>) => operatorOptions(config.operator as OperatorConfig)
+const operator = (config: Awaited<ReturnType<typeof loadText>>) => operatorOptions(config.operator as OperatorConfig)
 
 type Stage = Awaited<ReturnType<typeof startServer>>
 
@@ -221,17 +216,13 @@ async function startServer(t: TestContext) {
     answer(pathname, await text(request), response)
   })
   server.on('connection', () => connections++)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const { port } = await listenLocally(t, server)
   const proxy = await connectProxy(t)
   const folder = await temporary(t)
   for (const [name, pem] of Object.entries({ ca: own.cert, certificate: client.cert, key: client.key }))
     await writeFile(join(folder, `${name}.pem`), pem)
   const connection = `proxy: "${proxy.url('ann', 'of the proxy')}", ca: ${folder}/ca.pem, client_certificate: ${folder}/certificate.pem, client_key: ${folder}/key.pem`
-  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `https://127.0.0.1:${port}`
   return { origin, requests, connection, proxy, connections: () => connections }
 }
 

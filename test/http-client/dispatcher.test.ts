@@ -2,20 +2,19 @@
 
 import assert from 'node:assert/strict'
 import { createSecureServer } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { createConnector, openDispatcher } from '../../src/base/http-client/dispatcher.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { connectProxy } from '../support/connect-proxy.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 
 test('a server that prefers HTTP/2 is called over HTTP/1.1', async (t) => {
   const certificate = makeCertificate()
   const server = createSecureServer({ ...certificate, allowHTTP1: true }, (request, response) =>
     response.end(request.httpVersion),
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port } = await listenLocally(t, server)
+  const origin = `https://127.0.0.1:${port}`
   const ca = certificate.cert
   const proxy = await connectProxy(t)
   const clients = {

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import middie from '@fastify/middie'
 import express, { type Express } from 'express'
@@ -11,6 +10,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { chain } from '../../src/base/http/mount.ts'
 import { createOperator, type Operator } from '../../src/sides/operator/create-operator.ts'
 import { createPlatform, type Platform } from '../../src/sides/platform/create-platform.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { element, keys, temporary, witness } from '../support/sides.ts'
 
 /** JSON.parse would change this number. */
@@ -187,13 +187,7 @@ async function fastifyUrl(t: TestContext, app: FastifyInstance): Promise<string>
 }
 
 async function httpUrl(t: TestContext, server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return (await listenLocally(t, server)).url
 }
 
 async function startedOperator(t: TestContext): Promise<Operator> {

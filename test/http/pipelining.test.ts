@@ -1,9 +1,7 @@
 // A client that sends many requests and reads no answer: what it can make the server keep in memory.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import express from 'express'
 import Fastify from 'fastify'
@@ -15,6 +13,7 @@ import { createOperator, type Operator } from '../../src/sides/operator/create-o
 import { startFakeOperator } from '../../src/tools/fake/fake-operator.ts'
 import { startStandIns } from '../../src/tools/stand-ins/all.ts'
 import { startControl } from '../../src/tools/stand-ins/control.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
 import { keys, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -181,11 +180,5 @@ async function startedOperator(t: TestContext): Promise<Operator> {
 
 async function httpUrl(t: TestContext, handler: RequestListener): Promise<string> {
   const server = createServer(handler)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return (await listenLocally(t, server)).url
 }

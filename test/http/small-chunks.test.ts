@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createHttp, listen } from '../../src/base/http/http.ts'
 import { createCaller } from '../../src/base/http-client/caller.ts'
 import { Stream } from '../../src/base/http2/stream.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts'
 import { until } from '../support/wait.ts'
 
@@ -89,18 +89,15 @@ test('an answer in chunks of one byte is kept in the memory of its bytes', async
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
       socket.write(oneByteChunks)
     })
-    t.after(() => socket.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
+  const { url } = await listenLocally(t, server)
   let asking: Socket | undefined
   const onRequest = (message: unknown): void => {
     asking = (message as { readonly socket: Socket }).socket
   }
   subscribe('undici:client:sendHeaders', onRequest)
   t.after(() => unsubscribe('undici:client:sendHeaders', onRequest))
-  const caller = createCaller({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const caller = createCaller({ url })
   t.after(() => caller.destroy())
   let answer: ReturnType<typeof caller.call> | undefined
   await assertSmall(

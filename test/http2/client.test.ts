@@ -7,7 +7,7 @@ import {
   type ServerHttp2Stream,
   sensitiveHeaders,
 } from 'node:http2'
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import {
   createHttp2Client,
@@ -20,6 +20,7 @@ import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { createFaults, type Faults } from '../../src/tools/stand-ins/faults.ts'
 import { openPushServer } from '../../src/tools/stand-ins/push-server.ts'
 import type { Arrival } from '../../src/tools/stand-ins/stand-in.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { hourMs, setClock } from '../support/set-clock.ts'
 import { until } from '../support/wait.ts'
 
@@ -52,12 +53,8 @@ async function peer(
     stream.resume()
     stream.on('end', () => onStream(stream, number))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const session of sessions) session.destroy()
-    server.close()
-  })
-  return Object.assign(made, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const { url } = await listenLocally(t, server)
+  return Object.assign(made, { url })
 }
 
 const answerOk: OnStream = (stream) => {
@@ -361,18 +358,11 @@ async function standIn(t: TestContext, certificate?: { key: string; cert: string
 }
 
 async function tcp(t: TestContext, onSocket: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {
-    sockets.add(socket)
     socket.on('error', () => {})
     onSocket(socket)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return (await listenLocally(t, server)).url
 }
 
 /** A proxy that forwards bytes until stall() makes it discard the bytes of the current connections. */

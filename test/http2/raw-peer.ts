@@ -1,8 +1,9 @@
 // A server of hand-written frames, for peers that misbehave: it misbehaves on its first connection, and answers on the others.
 
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { flag, frameType, headBytes, writeHead } from '../../src/base/http2/frames.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 
 export interface RawPeer {
   readonly url: string
@@ -26,10 +27,8 @@ const settingsAck = frame(frameType.settings, flag.ack, 0)
 export const status200 = Buffer.of(0x88)
 
 export async function rawPeer(t: TestContext, { greeting, bytes }: Misbehaviour): Promise<RawPeer> {
-  const sockets = new Set<Socket>()
   const peer = { url: '', connections: 0, goaways: [] as number[], resets: [] as number[] }
   const server = createServer((socket) => {
-    sockets.add(socket)
     const isFirst = ++peer.connections === 1
     socket.on('error', () => {})
     socket.write(isFirst && greeting ? greeting : Buffer.concat([emptySettings, settingsAck]))
@@ -41,13 +40,7 @@ export async function rawPeer(t: TestContext, { greeting, bytes }: Misbehaviour)
       else socket.write(frame(frameType.headers, flag.endHeaders | flag.endStream, stream, status200))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  peer.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return peer
+  return Object.assign(peer, { url: (await listenLocally(t, server)).url })
 }
 
 function readFrames(socket: Socket, onFrame: (type: number, stream: number, payload: Buffer) => void): void {

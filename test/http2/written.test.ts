@@ -1,10 +1,11 @@
 // `written` means handed to the operating system, not to a buffer of the client.
 
 import assert from 'node:assert/strict'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import test from 'node:test'
 import { createHttp2Client } from '../../src/base/http2/client.ts'
 import { frameType } from '../../src/base/http2/frames.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { frame } from './raw-peer.ts'
 
 test('a request that was never handed to the operating system is not written, and one that was is', async (t) => {
@@ -18,11 +19,8 @@ test('a request that was never handed to the operating system is not written, an
       ]),
     )
     socket.pause()
-    t.after(() => socket.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url: origin } = await listenLocally(t, server)
   const client = createHttp2Client({ origin, pingTimeoutMs: 60_000 })
   t.after(() => client.close())
   const body = 'x'.repeat(100_000)

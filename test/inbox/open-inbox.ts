@@ -1,8 +1,6 @@
 // Test helpers: an inbox over real sockets, as a browser uses it, and tokens of two brands with equal user ids.
 
-import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
@@ -11,24 +9,20 @@ import { createHttp, listen } from '../../src/base/http/http.ts'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import type { Database } from '../../src/base/store/database.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { createInbox, inboxMigrations } from '../../src/subjects/inbox/inbox.ts'
 import { type InboxRoutesOptions, inboxRoutes } from '../../src/subjects/inbox/routes.ts'
 import type { Message, Provider } from '../../src/subjects/providers/provider.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
+import { temporary } from '../support/sides.ts'
 
 export const secret = 'the-secret-of-the-inbox-tests-long-enough'
 export const origin = 'https://www.larkspur.example'
 
-export async function openStore(t: TestContext, url: string): Promise<Database> {
-  const database = await openDatabase(url, { migrations: inboxMigrations })
-  t.after(() => database.close())
-  return database
-}
+export const openStore = (t: TestContext, url: string): Promise<Database> =>
+  openTestDatabase(t, url, { migrations: inboxMigrations })
 
 export async function sqliteUrl(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-inbox-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return `sqlite:${join(folder, 'inbox.db')}`
+  return `sqlite:${join(await temporary(t), 'inbox.db')}`
 }
 
 export interface Inbox {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { countPerson, writePerson } from '../../src/base/people/person-data.ts'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { operatorPersonParts } from '../../src/sides/operator/people.ts'
@@ -13,6 +12,7 @@ import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { claimMessages } from '../../src/subjects/delivery/messages.ts'
 import { countTurns } from '../support/count-turns.ts'
 import { onSqlite } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { adminKey, get, temporary } from '../support/sides.ts'
 import { other, person, plantOperator, plantPlatform, readCells } from './planted.ts'
 
@@ -85,8 +85,7 @@ test('a platform exports everything that it holds about a user, and nothing abou
 })
 
 onSqlite('an export and a count of many messages give other work a turn after each page', async (t, store) => {
-  const database = await openDatabase(store, { migrations: operatorMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: operatorMigrations })
   const pages = 20
   const rows = Array.from({ length: pages * 100 }, (_, i) => [
     ...['1', messageKey('push', { ...parts, id: String(i) }), uuidv7(), person.userId, 'owner', 'request'],

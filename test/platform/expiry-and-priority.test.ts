@@ -5,7 +5,7 @@ import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { startFakeOperator } from '../providers/fake-operator.ts'
-import { adminKey, element, get, keys, post, startPlatform } from '../support/sides.ts'
+import { element, elements, enqueueAt, get, keys, startPlatform, untilSettled } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 interface Sent {
@@ -32,7 +32,7 @@ async function startSides(t: TestContext, over: Partial<LaneOptions>) {
   return {
     url,
     sent,
-    enqueue: (records: readonly object[]) => post(`${url}/admin/activities/push`, records, adminKey.key),
+    enqueue: (records: readonly object[]) => enqueueAt(url, records),
     outage: () => until(() => operator.received.length > 0, { awaited: 'the operator was called' }),
     /** Waits for a call that began after now. The lane has one call at a time, so the second one from now did. */
     laterCall: () => {
@@ -42,17 +42,13 @@ async function startSides(t: TestContext, over: Partial<LaneOptions>) {
     recover: () => {
       recovered = true
     },
-    allSettled: () =>
-      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
-        awaited: 'no message waits',
-        withinMs: 20_000,
-      }),
+    allSettled: () => untilSettled(url),
   }
 }
 
 test('row 57: after an outage, a transactional message leaves before the backlog', async (t) => {
   const { enqueue, sent, outage, recover, allSettled } = await startSides(t, { transactional: { activities: ['77'] } })
-  await enqueue(Array.from({ length: 300 }, () => element({}, { title: 'campaign' })))
+  await enqueue(elements(300, {}, { title: 'campaign' }))
   await outage()
   await enqueue([element({}, { title: 'code 1', priority: 'transactional' })])
   await enqueue([element({ activity_id: 77 }, { title: 'code 2' })])
@@ -71,7 +67,7 @@ test('row 56: after an outage, expired messages are not sent and are in Failed A
     expires: { afterMs: 3_600_000 },
   })
   const expiresAt = new Date(Date.now() + 200).toISOString()
-  const old = Array.from({ length: 50 }, () => element({}, { title: 'old', expires_at: expiresAt }))
+  const old = elements(50, {}, { title: 'old', expires_at: expiresAt })
   await enqueue([...old, element({}, { title: 'new' })])
   await outage()
   await until(() => Date.now() > Date.parse(expiresAt), { awaited: 'the expiry' })

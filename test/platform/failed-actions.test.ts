@@ -2,9 +2,18 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { LaneOptions } from '../../src/sides/platform/options.ts'
-import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
-import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import type { Message, Result } from '../../src/subjects/providers/provider.ts'
+import {
+  adminKey,
+  element,
+  enqueueAt,
+  get,
+  laneTo,
+  post,
+  startPlatform,
+  untilSettled,
+  witness,
+} from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const ofBrand1 = {
@@ -13,15 +22,6 @@ const ofBrand1 = {
   scopes: ['counts', 'read', 'decide', 'attributes'],
   brands: ['1'],
 } as const
-
-const lane = (brand: '1' | '2', provider: Provider): LaneOptions => ({
-  brand,
-  channel: 'push',
-  mode: 'batch',
-  provider,
-  spanMs: 5,
-  retry: { firstMs: 5, mostMs: 10 },
-})
 
 const refuse = ({ userId }: Message): Result => ({
   category: 'failed',
@@ -37,14 +37,14 @@ async function start(t: TestContext, answer: (message: Message) => Result = refu
   const provider = witness(answer)
   const { url } = await startPlatform(t, {
     keys: [adminKey, ofBrand1],
-    lanes: [lane('1', provider), lane('2', provider)],
+    lanes: [laneTo(provider), laneTo(provider, { brand: '2' })],
   })
   return {
     url,
     /** Enqueues messages and waits until none waits. */
     async send(records: readonly object[]) {
-      await post(`${url}/admin/activities/push`, records, adminKey.key)
-      await until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'all are settled' })
+      await enqueueAt(url, records)
+      await untilSettled(url)
     },
     post: (path: string, body: object, key: string = adminKey.key) => post(url + path, body, key),
     csv: async (query = '', key: string = adminKey.key) => {

@@ -10,7 +10,18 @@ import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { run } from '../cli/bellwire.ts'
 import { startFakeOperator } from '../providers/fake-operator.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
-import { adminKey, element, get, keys, post, startPlatform, temporary, witness } from '../support/sides.ts'
+import {
+  adminKey,
+  element,
+  elements,
+  enqueueAt,
+  get,
+  keys,
+  post,
+  startPlatform,
+  temporary,
+  witness,
+} from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
 import { event, until } from '../support/wait.ts'
 
@@ -106,11 +117,7 @@ test('POST /admin/lanes/resume returns the new state of the lane', async (t) => 
   const { url } = await startPlatform(t, { lanes: [lane(operator, { mode: 'single', concurrency: 1 })] })
   const readLane = async () => (await get(`${url}/admin/lanes`)).body.lanes[0]
   const paused = event('lane.paused')
-  await post(
-    `${url}/admin/activities/push`,
-    Array.from({ length: 100 }, () => element()),
-    adminKey.key,
-  )
+  await enqueueAt(url, elements(100))
   await paused
   const [pause] = await until(
     async () => {
@@ -139,11 +146,7 @@ test('the mode of a running lane changes between single requests and batches', a
   const { url } = await startPlatform(t, { lanes: [lane(operator, { mode: 'single', max: 40, concurrency: 1 })] })
   const sendAndListen = async (): Promise<string[]> => {
     received.length = 0
-    await post(
-      `${url}/admin/activities/push`,
-      Array.from({ length: 40 }, () => element()),
-      adminKey.key,
-    )
+    await enqueueAt(url, elements(40))
     await until(async () => (await get(`${url}/admin/lanes`)).body.lanes[0].waiting === 0, { awaited: 'all are sent' })
     return received.map(({ path }) => path)
   }
@@ -183,15 +186,12 @@ const skip = await withoutPostgres()
 test('POST /admin/lanes/resume while the store is unavailable is answered 503, and the process continues', {
   skip,
 }, async (t) => {
-  const direct = new URL(await freshSchema())
-  const network = await tcpProxy(t, Number(direct.port))
-  const store = new URL(direct)
-  store.port = String(network.port)
+  const network = await tcpProxy(t, await freshSchema())
   const unhandled: unknown[] = []
   const recordUnhandled = (error: unknown): void => void unhandled.push(error)
   process.on('unhandledRejection', recordUnhandled)
   t.after(() => process.off('unhandledRejection', recordUnhandled))
-  const { url } = await startPlatform(t, { store: store.href, lanes: [lane('http://127.0.0.1:1')] })
+  const { url } = await startPlatform(t, { store: network.url, lanes: [lane('http://127.0.0.1:1')] })
   network.cut()
   const { status, body } = await post(`${url}/admin/lanes/resume`, { lane: '1/push' }, adminKey.key)
   assert.equal(status, 503)

@@ -2,11 +2,21 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { LaneOptions } from '../../src/sides/platform/options.ts'
-import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
+import type { Message, Result } from '../../src/subjects/providers/provider.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
-import { type Answer, adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import {
+  type Answer,
+  adminKey,
+  element,
+  enqueueAt,
+  get,
+  laneTo,
+  post,
+  startPlatform,
+  untilSettled,
+  witness,
+} from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const reader = {
@@ -18,21 +28,12 @@ const reader = {
 
 const ofOne = { name: 'staff of brand 1', key: 'the-key-of-staff-of-one', scopes: ['people'], brands: ['1'] } as const
 
-const lane = (brand: '1' | '2', channel: 'push' | 'site', provider: Provider): LaneOptions => ({
-  brand,
-  channel,
-  mode: 'batch',
-  provider,
-  spanMs: 10,
-  retry: { firstMs: 50, mostMs: 100 },
-})
-
 /** Accepts each message with its brand and activity.id as the identifier. */
 const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
 
 async function start(t: TestContext, answer: (message: Message) => Result = accept, store?: string) {
   const provider = witness(answer)
-  const lanes = [lane('1', 'push', provider), lane('1', 'site', provider), lane('2', 'push', provider)]
+  const lanes = [laneTo(provider), laneTo(provider, { channel: 'site' }), laneTo(provider, { brand: '2' })]
   const { url } = await startPlatform(t, {
     keys: [adminKey, reader, ofOne],
     lanes,
@@ -40,13 +41,9 @@ async function start(t: TestContext, answer: (message: Message) => Result = acce
   })
   return {
     url,
-    enqueue: (records: readonly object[], channel = 'push') =>
-      post(`${url}/admin/activities/${channel}`, records, adminKey.key),
+    enqueue: (records: readonly object[], channel?: string) => enqueueAt(url, records, channel),
     list: async (query: string, key?: string) => (await get(`${url}/admin/messages?${query}`, key)).body.messages,
-    waitUntilSettled: () =>
-      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
-        awaited: 'all messages are settled',
-      }),
+    waitUntilSettled: () => untilSettled(url),
   }
 }
 

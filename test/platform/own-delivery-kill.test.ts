@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { freePort } from '../support/free-port.ts'
-import { adminKey, element, get, post, temporary } from '../support/sides.ts'
+import { element, enqueueAt, get, temporary, untilSettled } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 onEachEngine(
@@ -23,18 +23,16 @@ onEachEngine(
             .split('\n')
             .filter((line) => line.startsWith(`${id} `))
         : []
-    const settled = () =>
-      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'all messages are settled' })
-    const enqueue = (id: number) => post(`${url}/admin/activities/push`, [element({ id })], adminKey.key)
+    const enqueue = (id: number) => enqueueAt(url, [element({ id })])
 
     const first = await startChild(t, [store, String(port), witness, '62'])
     await enqueue(61)
-    await settled()
+    await untilSettled(url)
     await enqueue(62)
     await until(() => linesOf(62).length === 1, { awaited: 'the provider has the message' })
     await kill(first)
     const second = await startChild(t, [store, String(port), witness])
-    await settled()
+    await untilSettled(url)
     assert.equal(linesOf(61).length, 1, 'a settled message is not sent again')
     assert.equal(linesOf(62).length, 2)
     assert.equal(new Set(linesOf(62)).size, 1, 'both sends have the same identifier')
@@ -50,17 +48,14 @@ onPostgres('another living process takes over the message of a killed one, with 
   const lines = (): string[] => (existsSync(witness) ? readFileSync(witness, 'utf8').trim().split('\n') : [])
   const [portOfOne, portOfTwo] = [await freePort(), await freePort()]
   const one = await startChild(t, [store, String(portOfOne), witness, '63'])
-  await post(`http://127.0.0.1:${portOfOne}/admin/activities/push`, [element({ id: 63 })], adminKey.key)
+  await enqueueAt(`http://127.0.0.1:${portOfOne}`, [element({ id: 63 })])
   await until(() => lines().length === 1, { awaited: 'the provider has the message' })
   const two = await startChild(t, [store, String(portOfTwo), witness])
   const url = `http://127.0.0.1:${portOfTwo}`
-  await post(`${url}/admin/activities/push`, [element({ id: 63 })], adminKey.key)
+  await enqueueAt(url, [element({ id: 63 })])
   assert.equal(lines().length, 1, 'a living process keeps its claim')
   await kill(one)
-  await until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
-    withinMs: 60_000,
-    awaited: 'the message is settled',
-  })
+  await untilSettled(url, 60_000)
   assert.equal(lines().length, 2)
   assert.equal(new Set(lines()).size, 1, 'both sends have the same identifier')
   const { body } = await get(`${url}/admin/messages?id=63`)

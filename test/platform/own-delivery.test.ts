@@ -6,26 +6,29 @@ import { clock } from '../../src/base/runtime/clock.ts'
 import { deviceLink } from '../../src/contract/endpoints.ts'
 import { receiptToken } from '../../src/contract/receipt-token.ts'
 import { refuseFatal } from '../../src/contract/refusals.ts'
-import type { LaneOptions, OwnDeliveryOptions } from '../../src/sides/platform/options.ts'
+import type { OwnDeliveryOptions } from '../../src/sides/platform/options.ts'
 import { toLaneResults } from '../../src/sides/platform/own-delivery.ts'
 import type { Result } from '../../src/subjects/providers/provider.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
 import { accepted, away, gone, type WitnessService, witnessService, wrongKey } from '../support/push-services.ts'
-import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import {
+  adminKey,
+  element,
+  enqueueAt,
+  get,
+  laneTo,
+  post,
+  startPlatform,
+  untilSettled,
+  witness,
+} from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const keyOf = (brand: string) =>
   ({ name: `links ${brand}`, key: `the-key-of-links-of-brand-${brand}`, scopes: ['devices'], brands: [brand] }) as const
 
-const lane = (brand: string, channel: 'push' | 'site' = 'push'): LaneOptions => ({
-  brand,
-  channel,
-  mode: 'batch',
-  provider: 'own',
-  spanMs: 5,
-  retry: { firstMs: 20, mostMs: 100 },
-})
+const lane = (brand: string, channel: 'push' | 'site' = 'push') => laneTo('own', { brand, channel })
 
 interface Started {
   readonly url: string
@@ -50,7 +53,7 @@ async function start(
   return {
     url,
     async enqueue(records, channel = 'push') {
-      const { status, text } = await post(`${url}/admin/activities/${channel}`, records, adminKey.key)
+      const { status, text } = await enqueueAt(url, records, channel)
       assert.equal(status, 200, text)
     },
     async link(brand, userId, token, provider = 'firebase') {
@@ -74,10 +77,7 @@ async function start(
       const found = body.messages.find((each: { lane: string }) => each.lane.startsWith(`${brand}/`))
       return (await get(`${url}/admin/messages/${found.seq}`)).body
     },
-    settled: () =>
-      until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, {
-        awaited: 'all messages are settled',
-      }),
+    settled: () => untilSettled(url),
   }
 }
 

@@ -1,12 +1,13 @@
 // The platform through its API: enqueue, outcomes, Failed Actions and lanes; also with a foreign operator.
 
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Channel } from '../../src/subjects/providers/provider.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { adminKey, element, get, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -214,18 +215,8 @@ async function startForeignOperator(t: TestContext): Promise<{ url: string; path
       }),
     )
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths, keys: usedKeys }
-}
-
-async function text(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
+  const { url } = await listenLocally(t, server)
+  return { url, paths, keys: usedKeys }
 }
 
 test('a key may use only its scopes and brands', async (t) => {

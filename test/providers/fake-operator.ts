@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { listenLocally } from '../support/listen-locally.ts'
 
 export interface Received {
   readonly method: string
@@ -16,18 +17,12 @@ export async function startFakeOperator(
 ): Promise<{ url: string; received: Received[] }> {
   const received: Received[] = []
   const listener: RequestListener = async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
     const { method = '', url = '', headers } = request
-    const got = { method, path: url, headers, body: Buffer.concat(chunks).toString() }
+    const got = { method, path: url, headers, body: await text(request) }
     received.push(got)
     answer(got, response)
   }
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
+  const server = createServer(listener)
+  const { url } = await listenLocally(t, server)
+  return { url, received }
 }

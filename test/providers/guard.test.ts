@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op } from '../../src/base/store/statement.ts'
 import type { Fatal } from '../../src/contract/outcome.ts'
 import { callMigrations, findCall, forgetCalls } from '../../src/subjects/providers/calls.ts'
 import { guard } from '../../src/subjects/providers/guard.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
-import { contextOf, messages } from '../suites/provider.ts'
+import { messages } from '../suites/provider.ts'
+import { contextOf } from '../support/context.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { stoppableClock } from '../support/set-clock.ts'
 import { temporary } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
@@ -248,8 +249,9 @@ test('failures for which messages are to blame do not open the breaker', async (
 })
 
 test('each call is one row of calls, and only the first result of the call writes it', async (t) => {
-  const database = await openDatabase(`sqlite:${join(await temporary(t), 'calls.db')}`, { migrations: callMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, `sqlite:${join(await temporary(t), 'calls.db')}`, {
+    migrations: callMigrations,
+  })
   const provider = scriptedProvider((sent) =>
     sent.map((each, i) => (i === 1 ? { ...away, answer: 'busy', rule: '§7.2.1 503' } : accepted(each))),
   )

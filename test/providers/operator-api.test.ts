@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
-import type { Socket } from 'node:net'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Fatal } from '../../src/contract/outcome.ts'
 import { type LaneShape, operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Provider, Result } from '../../src/subjects/providers/provider.ts'
-import { contextOf, message, messages, providerSuite } from '../suites/provider.ts'
+import { message, messages, providerSuite } from '../suites/provider.ts'
+import { contextOf } from '../support/context.ts'
+import { freePort } from '../support/free-port.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { event, until } from '../support/wait.ts'
 import { startFakeOperator } from './fake-operator.ts'
 
@@ -198,15 +199,12 @@ test('an answer with none of the messages is the provider’s fault', async (t) 
 })
 
 /** A server that runs an action on each connection after the first data. */
-async function startSocketServer(t: TestContext, action: (socket: import('node:net').Socket) => void): Promise<string> {
+async function startSocketServer(t: TestContext, action: (socket: Socket) => void): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => action(socket))
-    t.after(() => socket.destroy())
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`
+  })
+  return (await listenLocally(t, server)).url
 }
 const only = async (provider: Provider, ms?: number, signal?: AbortSignal): Promise<Result> =>
   (await provider.send(messages(1), contextOf(ms, signal)))[0] as Result
@@ -244,11 +242,9 @@ for (const lose of ['resetAndDestroy', 'end'] as const)
       // The first connection answers once, and is lost with the next request.
       if (isFirst && ofConnection > 1) return void socket[lose]()
       request.resume().on('end', () => response.end('{"push_id":"p1"}'))
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.after(() => server.closeAllConnections())
-    t.after(() => void server.close())
-    const provider = api(t, `http://127.0.0.1:${(server.address() as { port: number }).port}`, { mode: 'single' })
+    })
+    const { url } = await listenLocally(t, server)
+    const provider = api(t, url, { mode: 'single' })
     assert.equal((await only(provider)).category, 'successful')
     await new Promise(setImmediate) // the connection is free only then
     assert.equal((await only(provider)).category, 'successful')
@@ -277,12 +273,7 @@ test('row 8: a reused connection that is lost within the answer is an outage', a
 })
 
 test('row 8: without a connection the message has not arrived', async (t) => {
-  const port = await new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
+  const port = await freePort()
   const tls = await startSocketServer(t, (socket) => socket.end('this is no TLS'))
   for (const url of [`http://127.0.0.1:${port}`, 'http://nowhere.invalid', tls.replace('http:', 'https:')]) {
     const result = await only(api(t, url))

@@ -3,7 +3,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { recording } from '../../src/subjects/providers/recording.ts'
-import { contextOf, message, messages, providerSuite } from '../suites/provider.ts'
+import { message, messages, providerSuite } from '../suites/provider.ts'
+import { contextOf } from '../support/context.ts'
 import { temporary } from '../support/sides.ts'
 
 providerSuite({ name: 'recording', accepting: async () => recording() })

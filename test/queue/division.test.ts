@@ -5,9 +5,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
-import type { EnqueuedItem, Item, Lane, LaneService, Queue } from '../../src/base/queue/queue.ts'
+import type { EnqueuedItem, Item, LaneService, Queue } from '../../src/base/queue/queue.ts'
 import type { Database, Op } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
+import { delivered, laneOf, waitUntilSettled } from '../suites/queue.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -32,23 +34,13 @@ interface ServerOptions {
 async function startServer(t: TestContext, url: string, { served, handle }: ServerOptions): Promise<Server> {
   const database = await openDatabase(url, { migrations: queueMigrations })
   const queue = createQueue(database)
-  const services = served.map((name) => {
-    const lane: Lane = {
-      name,
-      order: 'none',
-      max: 10,
-      bytes: 1_000_000,
-      spanMs: 0,
-      concurrency: 2,
-      timeoutMs: 20_000,
-      keepFailed: true,
-      retry: { firstMs: 10, mostMs: 100 },
-    }
-    return queue.serveLane(lane, async (items) => {
+  const over = { max: 10, timeoutMs: 20_000, retry: { firstMs: 10, mostMs: 100 } }
+  const services = served.map((name) =>
+    queue.serveLane(laneOf({ name, ...over }), async (items) => {
       await handle?.(items)
-      return items.map(({ seq }) => ({ category: 'successful', ref: `${seq}`, rule: 'delivered' }))
-    })
-  })
+      return items.map(delivered)
+    }),
+  )
   for (const service of services) service.start()
   let stopped = false
   const stop = async (): Promise<void> => {
@@ -72,13 +64,6 @@ const untilShares = (url: string, expected: readonly number[]) =>
     awaited: `the shares are ${expected}`,
     withinMs: 30_000,
   })
-
-const untilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[], withinMs = 20_000) =>
-  until(
-    async () =>
-      (await queue.readOutcomes(enqueued.map(({ seq }) => seq))).every(({ category }) => category === 'successful'),
-    { awaited: 'all items are settled', withinMs },
-  )
 
 let nextKey = 0
 const newItems = (count: number) => Array.from({ length: count }, () => ({ key: `item ${nextKey++}`, text: 'text' }))
@@ -108,7 +93,7 @@ test('lanes are divided evenly when processes join and leave, and each item is h
   await untilShares(url, [30, 30])
   joining = false
   await enqueueing
-  await untilSettled(a.queue, enqueued)
+  await waitUntilSettled(a.queue, enqueued)
   assert.deepEqual(
     enqueued.filter(({ seq }) => handled.get(seq) !== 1),
     [],
@@ -125,8 +110,7 @@ test(
     const url = await freshSchema()
     const witness = join(await temporary(t), 'witness')
     const served = lanes(30)
-    const database = await openDatabase(url, { migrations: queueMigrations })
-    t.after(() => database.close())
+    const database = await openTestDatabase(t, url, { migrations: queueMigrations })
     const queue = createQueue(database)
     const [first, second, third] = await Promise.all([1, 2, 3].map(() => forkLane(t, { url, witness, lanes: served })))
     await untilShares(url, [10, 10, 10])
@@ -142,7 +126,7 @@ test(
     await untilShares(url, [15, 15])
     await enqueueing
     await enqueueAll()
-    await untilSettled(queue, enqueued, 40_000)
+    await waitUntilSettled(queue, enqueued, 40_000)
     const handlers = new Map<number, Set<number>>()
     for (const line of (await readFile(witness, 'utf8')).trim().split('\n')) {
       const [seq, pid] = line.split(' ').map(Number) as [number, number]
@@ -202,7 +186,7 @@ test(
     assert.deepEqual(await sharesOf(url), [2])
     call.resolve()
     await untilShares(url, [1, 1])
-    await untilSettled(a.queue, enqueued)
+    await waitUntilSettled(a.queue, enqueued)
     assert.equal(handled.length, 2)
   },
 )

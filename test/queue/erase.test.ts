@@ -4,17 +4,17 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type ErasedPerson, erasedPerson } from '../../src/base/people/digest.ts'
 import type { ErasedRows } from '../../src/base/people/person-data.ts'
-import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { createQueue } from '../../src/base/queue/create-queue.ts'
 import { eraseItems } from '../../src/base/queue/erase.ts'
 import { parkedLane } from '../../src/base/queue/parked-lane.ts'
 import { queuePersonParts } from '../../src/base/queue/person-data.ts'
 import type { DecidedItems, HandledOutcome, Item, NewItem } from '../../src/base/queue/queue.ts'
 import type { Database } from '../../src/base/store/database.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { until } from '../support/wait.ts'
+import { drainLanes, openQueue } from './open-queue.ts'
 
 const selectTexts = statement<{
   lane: string
@@ -44,8 +44,7 @@ const refused = (): HandledOutcome => ({ category: 'failed', reason: 'rejected',
 const personOf = (userId: string): ErasedPerson => erasedPerson({ brand: '1', userId }, 'the secret', Date.now())
 
 async function open(t: TestContext, store: string) {
-  const database = await openDatabase(store, { migrations: queueMigrations })
-  t.after(() => database.close())
+  const { database } = await openQueue(t, store)
   /** The people who are erased already. */
   const people = new Map<string, ErasedPerson>()
   const queue = createQueue(database, { erased: { find: (_, userId) => people.get(userId) } })
@@ -60,33 +59,13 @@ async function open(t: TestContext, store: string) {
       return eraseItems(database, lanes, person)
     },
     /** Serves these lanes until no item waits. @returns the texts that were sent */
-    async drain(outcomeOf: (item: Item) => HandledOutcome, names: readonly string[] = ['1/push']) {
+    async drain(outcomeOf: (item: Item) => HandledOutcome, names?: readonly string[]) {
       const sent: string[] = []
-      const services = names.map((name) =>
-        queue.serveLane(
-          {
-            name,
-            order: 'none',
-            max: 1_000,
-            bytes: 1_000_000,
-            spanMs: 0,
-            concurrency: 2,
-            timeoutMs: 5_000,
-            keepFailed: true,
-            retry: { firstMs: 1, mostMs: 5 },
-          },
-          async (items) => {
-            sent.push(...items.map(({ text }) => text))
-            return items.map(outcomeOf)
-          },
-        ),
-      )
-      for (const service of services) service.start()
-      await until(async () => (await read()).every(({ waiting }) => waiting === 0), {
-        awaited: 'no item waits',
-        withinMs: 20_000,
-      })
-      for (const service of services) await service.stop()
+      const witnessed = (item: Item) => {
+        sent.push(item.text)
+        return outcomeOf(item)
+      }
+      await drainLanes(queue, witnessed, names)
       return sent
     },
   }

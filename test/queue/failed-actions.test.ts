@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
+import { queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { createAttemptBuffer } from '../../src/base/queue/lane/attempt-buffer.ts'
 import { attemptsOp, readAttempts } from '../../src/base/queue/lane/attempts.ts'
 import type { FailedFilter, HandledOutcome, Item, Lane, NewItem, Queue } from '../../src/base/queue/queue.ts'
@@ -11,17 +11,14 @@ import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import type { Fatal } from '../../src/contract/outcome.ts'
+import { laneOf } from '../suites/queue.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { event, until } from '../support/wait.ts'
 import { bufferedItem } from './buffered-items.ts'
 import { countRows, fillFailed, readStates } from './failed-rows.ts'
+import { openQueue } from './open-queue.ts'
 import { killReplay } from './replay-process.ts'
-
-async function open(t: TestContext, store: string, options: { readonly answerWithinMs?: number } = {}) {
-  const database = await openDatabase(store, { migrations: queueMigrations, ...options })
-  t.after(() => database.close())
-  return { database, queue: createQueue(database) }
-}
 
 const message = (
   id: number,
@@ -38,22 +35,12 @@ const message = (
 })
 const idOf = ({ text }: Item): number => JSON.parse(text).id
 
-const laneOf = (over: Partial<Lane> = {}): Lane => ({
-  name: '1/push',
-  order: 'none',
-  max: 100,
-  bytes: 1_000_000,
-  spanMs: 0,
-  concurrency: 1,
-  timeoutMs: 5_000,
-  keepFailed: true,
-  retry: { firstMs: 1, mostMs: 2 },
-  ...over,
-})
-
 /** Serves a lane until the test ends. */
 function serve(t: TestContext, queue: Queue, outcomeOf: (item: Item) => HandledOutcome, over: Partial<Lane> = {}) {
-  const service = queue.serveLane(laneOf(over), async (items) => items.map(outcomeOf))
+  const service = queue.serveLane(
+    laneOf({ concurrency: 1, retry: { firstMs: 1, mostMs: 2 }, ...over }),
+    async (items) => items.map(outcomeOf),
+  )
   service.start()
   t.after(() => service.stop(100))
   return service
@@ -81,7 +68,7 @@ const refused = (error: string, over: Partial<HandledOutcome> = {}): HandledOutc
   ({ category: 'failed', reason: 'rejected', rule: '§7.2.2 failed', error, ...over }) as HandledOutcome
 
 onEachEngine('each attempt of an item is kept with its rule, also over replays', async (t, store) => {
-  const { queue } = await open(t, store)
+  const { queue } = await openQueue(t, store)
   const answers: HandledOutcome[] = [
     fatal('busy', { answer: 'try later', call: 'call 1', status: 200 }),
     fatal('still busy', { status: 'nonsense' as never }),
@@ -183,7 +170,7 @@ onEachEngine('each attempt of an item is kept with its rule, also over replays',
 })
 
 onEachEngine('of many attempts, the first 20 and the last 20 are kept', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   serve(t, queue, (item) => fatal(`attempt ${item.attempt}`), { retry: { firstMs: 1, mostMs: 1, attempts: 95 } })
   const [enqueued] = await queue.enqueue('1/push', [message(1)])
   await waitForState(queue, enqueued?.seq as number, 'failed')
@@ -198,7 +185,7 @@ onEachEngine('of many attempts, the first 20 and the last 20 are kept', async (t
 })
 
 onEachEngine('the bound holds for attempts that are written one by one', async (t, store) => {
-  const { database } = await open(t, store)
+  const { database } = await openQueue(t, store)
   for (let attempt = 1; attempt <= 60; attempt++) {
     const written = { attempt, at: attempt, outcome: 'fatal', reason: 'unavailable', rule: 'r', error: 'e' } as const
     await database.commit([attemptsOp([bufferedItem(1, { earlierAttempts: [written] })])], { durable: false })
@@ -211,7 +198,7 @@ onEachEngine('the bound holds for attempts that are written one by one', async (
 })
 
 onEachEngine('attempts are written when an item is postponed, so a restart does not lose them', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   const service = serve(t, queue, () => fatal('busy', { retryAfterMs: 60_000 }))
   const [enqueued] = await queue.enqueue('1/push', [message(1)])
   await until(async () => (await countRows(database, 'attempts')) === 1, { awaited: 'the attempt is written' })
@@ -245,7 +232,7 @@ test('the attempts in memory are bounded: the last attempt of an item replaces t
 })
 
 onEachEngine('an outage writes no attempts', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   let calls = 0
   const held = event('lane.held')
   serve(t, queue, () => {
@@ -263,7 +250,7 @@ onEachEngine('an outage writes no attempts', async (t, store) => {
 })
 
 onEachEngine('a lane without Failed Actions keeps no attempts', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   serve(t, queue, ({ attempt }) => (attempt < 3 ? fatal('busy') : refused('no')), { keepFailed: false })
   const [enqueued] = await queue.enqueue('1/push', [message(1)])
   await waitForState(queue, enqueued?.seq as number, 'failed')
@@ -271,7 +258,7 @@ onEachEngine('a lane without Failed Actions keeps no attempts', async (t, store)
 })
 
 onEachEngine('attempts are forgotten after their time, and the failed item stays', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   serve(t, queue, ({ attempt }) => (attempt < 3 ? fatal('busy') : refused('no')))
   const [enqueued] = await queue.enqueue('1/push', [message(1)])
   const seq = enqueued?.seq as number
@@ -287,7 +274,7 @@ onEachEngine('attempts are forgotten after their time, and the failed item stays
 })
 
 onEachEngine('every filter restricts the list, and compares texts literally', async (t, store) => {
-  const { queue } = await open(t, store)
+  const { queue } = await openQueue(t, store)
   const errors = [
     '100% full',
     '100 full',
@@ -350,7 +337,7 @@ onEachEngine(
     await fillFailed(filled, 205_000, 205_000)
     await filled.close()
     // If PostgreSQL read the whole lane for each number of a selection, it would exceed this statement timeout.
-    const { queue, database } = await open(t, store, { answerWithinMs: 5_000 })
+    const { queue, database } = await openQueue(t, store, { answerWithinMs: 5_000 })
     const evenNumbers = Array.from({ length: 2_000 }, (_, i) => 2 + 2 * i)
     assert.equal((await queue.decideFailed({ lane: '1/push', seqs: evenNumbers }, 'replay')).count, 2_000)
     await database.commit(['failed', 'items'].map(analyze))
@@ -374,14 +361,9 @@ onEachEngine(
     const selection = Array.from({ length: 2_000 }, (_, i) => 200_002 + 2 * i)
     assert.deepEqual(await listAll(queue, { seqs: selection }), selection)
     // Other work is done between the pages of a call.
-    let turns = 0
-    const countTurns = (): void => {
-      turns++
-      timer = setImmediate(countTurns)
-    }
-    let timer = setImmediate(countTurns)
+    const countedTurns = countTurns(t)
     const counted = await queue.previewFailed({ user: 'user 3' }, 'replay')
-    clearImmediate(timer)
+    const turns = countedTurns()
     assert.ok(turns >= 30, `${turns} turns`)
     assert.deepEqual([counted.count, counted.next !== undefined], [20_000, true])
   },
@@ -390,7 +372,7 @@ onEachEngine(
 onEachEngine(
   'the counts of groups are those of the rows, after failures, decisions and forgetting',
   async (t, store) => {
-    const { queue, database } = await open(t, store)
+    const { queue, database } = await openQueue(t, store)
     let accepts = false
     serve(t, queue, (item) => {
       if (accepts && idOf(item) < 5) return { category: 'successful', rule: 'ok' }
@@ -456,10 +438,8 @@ onEachEngine(
 )
 
 onPostgres('the counts of several sessions are merged while they change', async (t, store) => {
-  const { queue, database } = await open(t, store)
-  const other = await openDatabase(store, { migrations: queueMigrations })
-  t.after(() => other.close())
-  const otherQueue = createQueue(other)
+  const { queue, database } = await openQueue(t, store)
+  const { database: other, queue: otherQueue } = await openQueue(t, store)
   const park = (of: Queue, on: Database, from: number) =>
     on.commit(
       of.insertFailedOps(
@@ -487,7 +467,7 @@ onPostgres('the counts of several sessions are merged while they change', async 
 })
 
 onEachEngine('a preview counts the items by group and changes nothing', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   await fillFailed(database, 1_000)
   const before = await readStates(database)
   const all = await queue.previewFailed({}, 'replay')
@@ -510,7 +490,7 @@ onEachEngine('a preview counts the items by group and changes nothing', async (t
 })
 
 onEachEngine('a long replay works in steps, and keeps its rate over the steps', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   await fillFailed(database, 21_000)
   const counts: number[] = []
   for (let after: string | undefined = ''; after !== undefined; ) {
@@ -532,13 +512,12 @@ onEachEngine('a long replay works in steps, and keeps its rate over the steps', 
 })
 
 onEachEngine('of two decisions at the same time, only one applies to each item', async (t, store) => {
-  const { queue, database } = await open(t, store)
+  const { queue, database } = await openQueue(t, store)
   await fillFailed(database, 5_000)
-  const second = database.engine === 'sqlite' ? database : await openDatabase(store, { migrations: queueMigrations })
-  if (second !== database) t.after(() => second.close())
+  const second = database.engine === 'sqlite' ? queue : (await openQueue(t, store)).queue
   const [replayed, dismissed] = await Promise.all([
     queue.decideFailed({}, 'replay', { by: 'anna' }),
-    createQueue(second).decideFailed({}, 'dismiss', { by: 'bert' }),
+    second.decideFailed({}, 'dismiss', { by: 'bert' }),
   ])
   assert.equal(replayed.count + dismissed.count, 5_000)
   const decided = statement<{ state: number; decided_by: string; n: number }>('read_decisions', {})`
@@ -556,14 +535,13 @@ onEachEngine('of two decisions at the same time, only one applies to each item',
 onEachEngine(
   'a process killed in the middle of a long replay: each item is either replayed or pending',
   async (t, store) => {
-    const { database, queue } = await open(t, store)
+    const { database, queue } = await openQueue(t, store)
     await fillFailed(database, 6_000)
     if (database.engine === 'sqlite') await database.close()
     await killReplay(t, store, 3)
 
-    const reopened =
-      database.engine === 'sqlite' ? await openDatabase(store, { migrations: queueMigrations }) : database
-    if (reopened !== database) t.after(() => reopened.close())
+    const { database: reopened, queue: rest } =
+      database.engine === 'sqlite' ? await openQueue(t, store) : { database, queue }
     const split = statement<{ state: number; waits: number; n: number }>('read_split', {})`
       select f.state, count(case when f.seq in (select w.seq from waiting w) then 1 end) as waits, count(*) as n
       from failed f group by f.state order by f.state`
@@ -573,7 +551,6 @@ onEachEngine(
     assert.ok((pending?.n ?? 0) > 0 && (replayed?.n ?? 0) >= 3_000, `${pending?.n} pending, ${replayed?.n} replayed`)
 
     // Repeating the replay changes only the others.
-    const rest = reopened === database ? queue : createQueue(reopened)
     let count = 0
     for (let after: string | undefined = ''; after !== undefined; ) {
       const step: Awaited<ReturnType<Queue['decideFailed']>> = await rest.decideFailed(

@@ -2,17 +2,16 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { userKey } from '../../src/base/queue/item-keys.ts'
 import { settleOps } from '../../src/base/queue/lane/settle-ops.ts'
 import type { HandledOutcome, Item, NewItem } from '../../src/base/queue/queue.ts'
 import { settledState } from '../../src/base/queue/tables.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
+import { laneOf } from '../suites/queue.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { until } from '../support/wait.ts'
 import { bufferedItem } from './buffered-items.ts'
+import { drainLanes, openQueue } from './open-queue.ts'
 
 const countIdentifiers = statement<{ n: number }>('count_identifiers', {})`
   select count(*) as n from identifiers`
@@ -36,13 +35,7 @@ const refused = (ref?: string): HandledOutcome => ({
 })
 
 async function open(t: TestContext, store: string) {
-  const database = await openDatabase(store, { migrations: queueMigrations })
-  const queue = createQueue(database)
-  t.after(() => database.close())
-  const countWaiting = async (): Promise<number> =>
-    (await database.read(op(countRows, [[]])))
-      .filter(({ category }) => category === 'waiting')
-      .reduce((sum, { items }) => sum + items, 0)
+  const { database, queue } = await openQueue(t, store)
   return {
     database,
     queue,
@@ -54,28 +47,8 @@ async function open(t: TestContext, store: string) {
       )
       return [triggered, await database.read(op(countRows, [[]]))]
     },
-    /** Serves these lanes until no item waits. */
-    async drain(outcomeOf: (item: Item) => HandledOutcome, names: readonly string[] = ['1/push']) {
-      const services = names.map((name) =>
-        queue.serveLane(
-          {
-            name,
-            order: 'none',
-            max: 100,
-            bytes: 1_000_000,
-            spanMs: 0,
-            concurrency: 2,
-            timeoutMs: 5_000,
-            keepFailed: true,
-            retry: { firstMs: 1, mostMs: 5 },
-          },
-          async (items) => items.map(outcomeOf),
-        ),
-      )
-      for (const service of services) service.start()
-      await until(async () => (await countWaiting()) === 0, { awaited: 'no item waits', withinMs: 20_000 })
-      for (const service of services) await service.stop()
-    },
+    drain: (outcomeOf: (item: Item) => HandledOutcome, names?: readonly string[]) =>
+      drainLanes(queue, outcomeOf, names),
   }
 }
 
@@ -298,17 +271,7 @@ onEachEngine('the state of a lane has the age of its oldest item, new or postpon
   const [oldest, newest] = [message(1), message(2)]
   await queue.enqueue('1/push', [oldest, newest])
   await database.commit([op(age, [[oldest.key, 50_000]]), op(postpone, [[oldest.key, Date.now() + 60_000]])])
-  const lane = {
-    order: 'none',
-    max: 1,
-    bytes: 1,
-    spanMs: 0,
-    concurrency: 1,
-    timeoutMs: 1_000,
-    keepFailed: true,
-    retry: { firstMs: 1, mostMs: 1 },
-  } as const
-  const state = (name: string) => queue.serveLane({ ...lane, name }, async () => []).state()
+  const state = (name: string) => queue.serveLane(laneOf({ name }), async () => []).state()
   const { waiting, oldestAgeMs } = await state('1/push')
   assert.equal(waiting, 2)
   assert.ok(oldestAgeMs >= 50_000)

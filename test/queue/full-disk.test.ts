@@ -3,16 +3,15 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { on } from '../../src/base/runtime/events.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { delivered, fatal, items, laneOf, waitUntilSettled } from '../suites/queue.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { event, until } from '../support/wait.ts'
 
 test('while outcomes cannot be stored, no call starts: a kill would repeat at most twice the calls in progress', async (t) => {
   const disk = mountSmallDisk(64)
   t.after(() => disk.remove())
-  const database = await openDatabase(`sqlite:${join(disk.folder, 'queue.db')}`, { migrations: queueMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, `sqlite:${join(disk.folder, 'queue.db')}`, { migrations: queueMigrations })
   const queue = createQueue(database)
   const enqueued = await queue.enqueue('1/push', items(500))
   const sent: number[] = []
@@ -41,8 +40,7 @@ test('while outcomes cannot be stored, no call starts: a kill would repeat at mo
 test('during an outage of the store no retry starts, although it is due', async (t) => {
   const disk = mountSmallDisk(64)
   t.after(() => disk.remove())
-  const database = await openDatabase(`sqlite:${join(disk.folder, 'queue.db')}`, { migrations: queueMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, `sqlite:${join(disk.folder, 'queue.db')}`, { migrations: queueMigrations })
   const queue = createQueue(database)
   const enqueued = await queue.enqueue('1/push', items(1))
   let calls = 0

@@ -5,8 +5,8 @@ import test from 'node:test'
 import pg from 'pg'
 import { queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { findDueLanes, readPage } from '../../src/base/queue/lane/read-waiting.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { entriesPerLookUp } from '../support/index-reads.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 
 const mostEntries = 100
@@ -17,8 +17,7 @@ test('while a snapshot is held open, due lanes and new items are found without a
   timeout: 120_000,
 }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations: queueMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations: queueMigrations })
   const insert = (from: number, to: number) =>
     query(
       url,

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import pg from 'pg'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { wakeChannel } from '../../src/base/store/wakers.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'
 
@@ -14,8 +14,7 @@ test('a transaction that enqueues many items sends one notification for each lan
   timeout: 30_000,
 }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations: queueMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations: queueMigrations })
   const queue = createQueue(database)
   const [row] = await query(url, `select ${wakeChannel} as channel`)
   const listener = new pg.Client({ connectionString: url })

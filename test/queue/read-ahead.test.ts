@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { createReadAheadBudget } from '../../src/base/queue/lane/read-ahead-budget.ts'
-import type { Lane } from '../../src/base/queue/queue.ts'
 import type { Database } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
+import { delivered, laneOf } from '../suites/queue.ts'
 import { until } from '../support/wait.ts'
 
 test('lanes with long backlogs share the memory for reading ahead, and every lane is emptied', async (t) => {
@@ -26,24 +26,13 @@ test('lanes with long backlogs share the memory for reading ahead, and every lan
       name,
       Array.from({ length: 1_000 }, (_, i) => ({ key: `item ${i}`, text })),
     )
-  const lane: Lane = {
-    name: '',
-    order: 'none',
-    max: 100,
-    bytes: 1_000_000,
-    spanMs: 0,
-    concurrency: 2,
-    timeoutMs: 5_000,
-    keepFailed: true,
-    retry: { firstMs: 1, mostMs: 5 },
-  }
   const started = Promise.withResolvers<void>()
   const handled = new Map<string, number>()
   const services = names.map((name) =>
-    queue.serveLane({ ...lane, name }, async (items) => {
+    queue.serveLane(laneOf({ name }), async (items) => {
       await started.promise
       handled.set(name, (handled.get(name) ?? 0) + items.length)
-      return items.map(({ seq }) => ({ category: 'successful', ref: `${seq}`, rule: 'delivered' }))
+      return items.map(delivered)
     }),
   )
   t.after(async () => {

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import type { EnqueuedItem, Queue } from '../../src/base/queue/queue.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
+import { waitUntilSettled as untilSettled } from '../suites/queue.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -28,8 +29,7 @@ function check(title: string, run: (scene: Scene) => Promise<void>): void {
   test(title, { skip, timeout: 90_000 }, async (t) => {
     const url = await freshSchema()
     const witness = join(await temporary(t), 'witness')
-    const database = await openDatabase(url, { migrations: queueMigrations })
-    t.after(() => database.close())
+    const database = await openTestDatabase(t, url, { migrations: queueMigrations })
     await run({
       t,
       queue: createQueue(database),
@@ -57,14 +57,7 @@ const enqueueItems = (queue: Queue, count: number): Promise<readonly EnqueuedIte
     Array.from({ length: count }, () => ({ key: `item ${nextKey++}`, text: 'text' })),
   )
 
-const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[]) =>
-  until(
-    async () => {
-      const outcomes = await queue.readOutcomes(enqueued.map(({ seq }) => seq))
-      return outcomes.every(({ category }) => category === 'successful') ? outcomes : undefined
-    },
-    { awaited: 'all are settled', withinMs: 40_000 },
-  )
+const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[]) => untilSettled(queue, enqueued, 40_000)
 
 const processesOf = (calls: Map<number, number[]>, enqueued: readonly EnqueuedItem[]): number[][] =>
   enqueued.map(({ seq }) => calls.get(seq) ?? [])

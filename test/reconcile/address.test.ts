@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { createCaller } from '../../src/base/http-client/caller.ts'
 import { requestPage } from '../../src/subjects/conversions/request-page.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { requestList } from '../../src/subjects/reconcile/request-list.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 
 test('the query of an operator’s address is sent with sends, reconciliation and polls', async (t) => {
   const asked: string[] = []
@@ -14,13 +13,7 @@ test('the query of an operator’s address is sent with sends, reconciliation an
     asked.push(request.url ?? '')
     response.writeHead(500).end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/?tenant=1`
+  const url = `${(await listenLocally(t, server)).url}/api/?tenant=1`
   const signal = new AbortController().signal
   const operator = createCaller({ url })
   t.after(operator.destroy)

@@ -1,8 +1,7 @@
 // Each broken answer, over a real socket, is refused with its reason, and nothing of it is compared.
 
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import type { RefusalReason } from '../../src/subjects/reconcile/answer-refused.ts'
@@ -10,6 +9,7 @@ import { crmStoreMigrations } from '../../src/subjects/reconcile/crm/store.ts'
 import { readRun, requestRun, saveRun } from '../../src/subjects/reconcile/runs.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { adminKey, get, post } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import {
@@ -23,17 +23,10 @@ import {
 
 /** Starts a server that calls `answer` with the socket when a request arrives. @returns its URL */
 async function startSocketServer(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>()
-  const server: Server = createServer((socket) => {
-    sockets.add(socket)
+  const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', () => answer(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return (await listenLocally(t, server)).url
 }
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { sendPaths } from '../../src/contract/endpoints.ts'
 import { prepareRun } from '../../src/tools/checker/run.ts'
@@ -122,18 +123,13 @@ test('a message that is repeated after an outage is no difference; one that stay
 })
 
 test('a copy that is not answered delays nothing: the copies that wait are bounded, and the others are counted', async (t) => {
-  const { port } = await listenLocally(
+  const { url } = await listenLocally(
     t,
     createServer(() => {}),
   )
   const tally = createTally()
   const limits = { copies: 2, bytes: 1_000, atOnce: 1, answerMs: 600_000 }
-  const copies = createCopies(
-    `http://127.0.0.1:${port}`,
-    { compare: () => assert.fail('nothing is answered') },
-    tally,
-    limits,
-  )
+  const copies = createCopies(url, { compare: () => assert.fail('nothing is answered') }, tally, limits)
   const answer = { status: 200, headers: {}, body: Buffer.from('{}') }
   const add = (request: string) =>
     copies.add({
@@ -156,18 +152,16 @@ test('the request and the answer pass byte for byte, also if the operator cuts i
   const body = Buffer.from('{"push_id" : "x"}\n')
   let seen: { url: string | undefined; headers: readonly string[]; body: string } | undefined
   const operator = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    seen = { url: request.url, headers: request.rawHeaders, body: Buffer.concat(chunks).toString() }
+    seen = { url: request.url, headers: request.rawHeaders, body: await text(request) }
     response.writeHead(207, 'As you like', { 'X-Mine': ['a', 'b'], 'Content-Length': body.length })
     if (request.url === '/cut') response.write(body.subarray(0, 3), () => response.destroy())
     else response.end(body)
   })
-  const { port, close } = await listenLocally(t, operator)
+  const { url, port, close } = await listenLocally(t, operator)
   const { startProxy } = await import('../../src/tools/shadow/proxy.ts')
   const reasons: string[] = []
   const proxy = await startProxy({
-    to: `http://127.0.0.1:${port}`,
+    to: url,
     host: '127.0.0.1',
     port: 0,
     onForwarded: () => reasons.push('copied'),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { connect, createServer } from 'node:tls'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 
 test('the certificate is valid, is its own authority, and has the names of this machine and its host', () => {
   const certificate = new X509Certificate(makeCertificate('push.example.test').cert)
@@ -20,10 +20,7 @@ test('the certificate is valid, is its own authority, and has the names of this 
 test('only a client that trusts the certificate connects over TLS', async (t) => {
   const { key, cert } = makeCertificate()
   const server = createServer({ key, cert }, (socket) => socket.on('error', () => {}).end('served'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const { port } = await listenLocally(t, server)
   const trusting = connect({ port, host: '127.0.0.1', ca: cert })
   let read = ''
   for await (const chunk of trusting) read += chunk

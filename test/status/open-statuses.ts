@@ -3,11 +3,11 @@
 import type { TestContext } from 'node:test'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import type { Database } from '../../src/base/store/database.ts'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { readStatus, type StatusRecord } from '../../src/contract/status-record.ts'
 import { createStatusPages, type StatusPages } from '../../src/subjects/status/pages.ts'
 import { createStatusRecorder, type FirstStatus, type StatusRecorder } from '../../src/subjects/status/recorder.ts'
 import { statusMigrations } from '../../src/subjects/status/tables.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 
 export interface OpenStatuses {
   readonly database: Database
@@ -16,8 +16,7 @@ export interface OpenStatuses {
 }
 
 export async function openStatuses(t: TestContext, store: string): Promise<OpenStatuses> {
-  const database = await openDatabase(store, { migrations: statusMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: statusMigrations })
   return { database, recorder: createStatusRecorder({ database }), pages: createStatusPages(database) }
 }
 

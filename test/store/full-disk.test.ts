@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { user, users } from '../suites/database.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { adminKey, element, keys, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 import { event, until } from '../support/wait.ts'
@@ -21,8 +22,7 @@ function smallDisk(t: TestContext): SmallDisk {
 
 test('sqlite: a write that fails on a full disk begins an outage, which ends by itself when there is space', async (t) => {
   const disk = smallDisk(t)
-  const database = await openDatabase(`sqlite:${join(disk.folder, 'a.db')}`, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, `sqlite:${join(disk.folder, 'a.db')}`, { migrations })
   assert.equal(database.outage, undefined)
   disk.fill()
   const lost = event('store.lost')
@@ -44,8 +44,7 @@ test('sqlite: a process that starts on a full disk begins with an outage, and go
   const url = `sqlite:${join(disk.folder, 'a.db')}`
   await (await openDatabase(url, { migrations })).close()
   disk.fill()
-  const database = await openDatabase(url, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations })
   assert.match(database.outage ?? '', /disk is full/)
   const back = event('store.back')
   disk.free()
@@ -53,8 +52,7 @@ test('sqlite: a process that starts on a full disk begins with an outage, and go
 })
 
 test('a row that the store refuses begins no outage', async (t) => {
-  const database = await openDatabase('sqlite::memory:', { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, 'sqlite::memory:', { migrations })
   await assert.rejects(database.commit([op(addUsers, [user('1', 'a', { born: -1 })])]))
   await database.checkWrites()
   assert.equal(database.outage, undefined)

@@ -9,6 +9,7 @@ import { statement } from '../../src/base/store/statement.ts'
 import { messageMigrations } from '../../src/subjects/delivery/messages.ts'
 import { requestMigrations } from '../../src/subjects/delivery/requests.ts'
 import { onEachEngine } from '../support/engines.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 
 const refused: readonly [title: string, url: string, message: RegExp][] = [
   [
@@ -45,8 +46,7 @@ test('a route must be an input column', () => {
 })
 
 onEachEngine('the size of each table is read, partitions as one table', async (t, store) => {
-  const database = await openDatabase(store, { migrations: [...requestMigrations, ...messageMigrations] })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: [...requestMigrations, ...messageMigrations] })
   const sizes = await readSizes(database)
   const tables = sizes.map(({ table }) => table)
   if (database.engine === 'sqlite') assert.deepEqual(tables, ['all'])

@@ -17,12 +17,9 @@ test('it is unavailable until it can be reached; then it is migrated, and its li
   skip,
 }, async (t) => {
   const direct = await freshSchema()
-  const url = new URL(direct)
-  const proxy = await tcpProxy(t, Number(url.port || 5432))
-  url.hostname = '127.0.0.1'
-  url.port = String(proxy.port)
+  const proxy = await tcpProxy(t, direct)
   proxy.cut()
-  const database = await openWhenReachable(url.href, { migrations }, 'store 1')
+  const database = await openWhenReachable(proxy.url, { migrations }, 'store 1')
   await assert.rejects(database.checkWrites(), StoreUnavailable)
   await assert.rejects(database.own('lock'), StoreUnavailable)
   await assert.rejects(database.commit([database.wake('topic')]), StoreUnavailable)

@@ -9,6 +9,7 @@ import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
 import { createPartitions } from '../../src/base/store/postgres-partitions.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'
 
@@ -35,8 +36,7 @@ function check(
   test(`postgres: ${title}`, { skip, timeout: 60_000 }, async (t) => {
     const url = await freshSchema()
     postgresDefaults.daysAhead = daysAhead
-    const database = await openDatabase(url, { migrations, answerWithinMs })
-    t.after(() => database.close())
+    const database = await openTestDatabase(t, url, { migrations, answerWithinMs })
     await run(database, url, t)
   })
 }

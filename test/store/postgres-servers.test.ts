@@ -1,8 +1,7 @@
 // An address of PostgreSQL with several servers, of which one accepts writes.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import test from 'node:test'
 import { clearTextHost } from '../../src/base/runtime/address.ts'
 import { on } from '../../src/base/runtime/events.ts'
@@ -14,6 +13,8 @@ import { openLogFlusher } from '../../src/base/store/postgres-flusher.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { placeAt } from '../../src/subjects/brands/store-problems.ts'
 import { user, users } from '../suites/database.ts'
+import { listenLocally } from '../support/listen-locally.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { addUsers, migrations } from './users.ts'
 
@@ -44,9 +45,7 @@ test('a connection that is lost while it is set up is an error of connect(), and
     socket.on('data', (sent) => (sent.includes('search_path') ? socket.destroy() : server.write(sent)))
     server.pipe(socket)
   })
-  await once(cutting.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => cutting.close())
-  url.host = `127.0.0.1:${(cutting.address() as AddressInfo).port}`
+  url.host = `127.0.0.1:${(await listenLocally(t, cutting)).port}`
   await assert.rejects(createClient(configOf(url.href)).connect(), /terminated unexpectedly/)
 })
 
@@ -56,8 +55,7 @@ test('a store is opened on the server that answers; if none does, the error name
   const one = await freshSchema()
   const { host } = new URL(one)
   const url = one.replace(host, `127.0.0.1:1,${host}`)
-  const database = await openDatabase(url, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations })
   await database.commit([op(addUsers, [user('1', '1001')])])
   assert.equal((await users(database)).length, 1)
   const durable: boolean[] = []
@@ -73,8 +71,7 @@ test('a store is opened on the server that answers; if none does, the error name
 
 test('a log is not flushed for a session that is not on the same server', { skip }, async (t) => {
   const url = await freshSchema()
-  const database = await openDatabase(url, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations })
   const flusher = openLogFlusher(configOf(url), 10_000)
   t.after(() => flusher.close())
   await flusher.flush(database.owner)

@@ -7,6 +7,7 @@ import type { PostgresOptions } from '../../src/base/store/postgres.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { databaseSuite, range, user, users } from '../suites/database.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { event, until } from '../support/wait.ts'
 import { forkDatabase } from './database-process.ts'
@@ -21,11 +22,8 @@ function check(
 ): void {
   test(`postgres: ${title}`, { skip, timeout: 60_000 }, async (t) => {
     const url = await freshSchema()
-    const open = async (options: PostgresOptions = {}): Promise<Database> => {
-      const database = await openDatabase(url, { migrations, ...options })
-      t.after(() => database.close())
-      return database
-    }
+    const open = (options: PostgresOptions = {}): Promise<Database> =>
+      openTestDatabase(t, url, { migrations, ...options })
     await run(open, url, t)
   })
 }

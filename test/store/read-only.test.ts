@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/base/store/open-database.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { user, users } from '../suites/database.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { postgres, query, withoutPostgres } from '../support/services/postgres.ts'
 import { startPlatform, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -40,8 +41,7 @@ test('postgres: a read-only server is one outage: reconnected until a connection
     store: url,
     lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: witness() }],
   })
-  const database = await openDatabase(url, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations })
   const heard: string[] = []
   t.after(on('store.lost', () => void heard.push('lost')))
   t.after(on('store.back', () => void heard.push('back')))
@@ -73,8 +73,7 @@ test('postgres: a read-only server is one outage: reconnected until a connection
 
 test('postgres: a server that becomes read-only without ending its sessions is an outage too', { skip }, async (t) => {
   const { url, setReadOnly } = await switchedDatabase(t)
-  const database = await openDatabase(url, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations })
   const lost = event('store.lost')
   await setReadOnly(true)
   await assert.rejects(database.checkWrites(), StoreUnavailable)

@@ -10,6 +10,7 @@ import { migrateSqlite } from '../../src/base/store/sqlite-migrate.ts'
 import { op } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { databaseSuite, user, users } from '../suites/database.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { forkDatabase } from './database-process.ts'
 import { addUsers, migrations } from './users.ts'
 
@@ -33,8 +34,7 @@ test('sqlite: a file that another process has open is refused at once, with the 
   }
   await holder.call('add', '2', '1001')
   await holder.kill()
-  const database = await openDatabase(url, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations })
   assert.deepEqual(
     (await users(database)).map(({ brand, id }) => [brand, id]),
     [
@@ -48,16 +48,14 @@ test('sqlite: a new file, its log and its folder are accessible only to this use
   const before = process.umask(0)
   t.after(() => process.umask(before))
   const path = join(folder, 'a', 'private', 'x.db')
-  const database = await openDatabase(`sqlite:${path}`, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, `sqlite:${path}`, { migrations })
   await database.commit([op(addUsers, [user('1', '1')])])
   const modeOf = async (file: string): Promise<string> => ((await stat(file)).mode & 0o777).toString(8)
   assert.deepEqual(await Promise.all([path, `${path}-wal`].map(modeOf)), ['600', '600'])
   assert.deepEqual(await Promise.all([join(path, '..'), join(path, '../..')].map(modeOf)), ['700', '700'])
 
   const shared = `${path}-shared`
-  const sharedDatabase = await openDatabase(`sqlite:${shared}`, { migrations, shared: true })
-  t.after(() => sharedDatabase.close())
+  const sharedDatabase = await openTestDatabase(t, `sqlite:${shared}`, { migrations, shared: true })
   await sharedDatabase.commit([op(addUsers, [user('1', '1')])])
   assert.deepEqual(await Promise.all([shared, `${shared}-wal`, `${shared}-shm`].map(modeOf)), ['600', '600', '600'])
 })
@@ -80,8 +78,7 @@ test('sqlite: a file that cannot be opened is named, with the reason and the rem
 })
 
 test('sqlite: a durable commit is flushed to disk before it resolves, other commits are not', async (t) => {
-  const database = await openDatabase(await fresh(), { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, await fresh(), { migrations })
   // Nothing else in this process accesses the file system now.
   let requests = 0
   const hook = createHook({ init: (_id, type) => void (type === 'FSREQCALLBACK' && requests++) }).enable()
@@ -110,8 +107,7 @@ test('sqlite: after a failed flush all durable commits fail', async (t) => {
 
 test('sqlite: a second opening in the same process is refused too', async (t) => {
   const url = await fresh()
-  const database = await openDatabase(url, { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, url, { migrations })
   await assert.rejects(openDatabase(url, { migrations }), StoreUnavailable)
   await database.commit([op(addUsers, [user('1', '1001')])])
 })
@@ -124,8 +120,7 @@ test('sqlite: a database in memory works like any other', async () => {
 })
 
 test('sqlite: a statement whose first use was rolled back works afterwards', async (t) => {
-  const database = await openDatabase('sqlite::memory:', { migrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, 'sqlite::memory:', { migrations })
   const refused = op(addUsers, [user('1', '1001'), user('1', '1002', { born: -1 })])
   await assert.rejects(database.commit([refused]), /born >= 0/)
   await database.commit([op(addUsers, [user('1', '1001'), user('1', '1002')])])

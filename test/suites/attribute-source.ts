@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type AttributeSource, type Field, fieldsOf } from '../../src/subjects/attributes/attribute-source.ts'
 import { jsonOf } from '../../src/subjects/attributes/id-chunks.ts'
+import { contextOf } from '../support/context.ts'
 
 export interface Person {
   readonly brand: string
@@ -41,11 +42,6 @@ const hardIds = [
   '"'.repeat(10_000),
   '\u0000nul',
 ]
-
-export const newLookUp = (ms = 10_000, signal: AbortSignal = new AbortController().signal) => ({
-  deadline: Date.now() + ms,
-  signal,
-})
 
 /** Reads a complete list as a reconciliation answer contains it. */
 export async function readList(
@@ -104,16 +100,16 @@ export function attributeSourceSuite({
     ])
     assert.deepEqual(fieldsOf(source, '1'), ['blocked', 'excluded'])
     const strangers = ['nobody', '00123', '123', "' or true --", '']
-    const one = await source.among('1', [...ids, ...strangers], ['blocked', 'excluded'], newLookUp())
+    const one = await source.among('1', [...ids, ...strangers], ['blocked', 'excluded'], contextOf())
     assert.deepEqual([...(one.get('blocked') ?? [])].toSorted(), ids.toSorted())
     assert.deepEqual([...(one.get('excluded') ?? ['absent'])], [])
-    const two = await source.among('2', ids, ['excluded'], newLookUp())
+    const two = await source.among('2', ids, ['excluded'], contextOf())
     assert.deepEqual([...(two.get('excluded') ?? [])].toSorted(), ids.filter((_, i) => i % 2 === 0).toSorted())
   })
 
   check('a look-up ignores texts that cannot be user ids', async (t) => {
     const source = await openSource(t, [{ brand: '1', user: '1001', blocked: true }])
-    const answer = await source.among('1', ['1001', 'a\u0000b', '\ud800'], ['blocked'], newLookUp())
+    const answer = await source.among('1', ['1001', 'a\u0000b', '\ud800'], ['blocked'], contextOf())
     assert.deepEqual([...(answer.get('blocked') ?? [])], ['1001'])
   })
 
@@ -121,7 +117,7 @@ export function attributeSourceSuite({
     const people = Array.from({ length: 3_000 }, (_, i) => ({ brand: '1', user: `u${i}`, blocked: i % 3 === 0 }))
     const source = await openSource(t, people)
     const users = people.map(({ user }) => user)
-    const answer = await source.among('1', users, ['blocked', 'excluded'], newLookUp())
+    const answer = await source.among('1', users, ['blocked', 'excluded'], contextOf())
     assert.equal(answer.get('blocked')?.size, 1_000)
     assert.equal(answer.get('excluded')?.size, 0)
   })
@@ -156,6 +152,6 @@ export function attributeSourceSuite({
   check('a look-up with an aborted signal is rejected', async (t) => {
     const source = await openSource(t, [{ brand: '1', user: '1001', blocked: true }])
     const stopped = AbortSignal.abort(new Error('stopping'))
-    await assert.rejects(source.among('1', ['1001'], ['blocked'], newLookUp(1_000, stopped)))
+    await assert.rejects(source.among('1', ['1001'], ['blocked'], contextOf(1_000, stopped)))
   })
 }

@@ -10,6 +10,7 @@ import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { forkDatabase } from '../store/database-process.ts'
 import { addAll, addUsers, allUsers, keepLast, migrations, someUsers, type User, usersOf } from '../store/users.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { event } from '../support/wait.ts'
 
 export interface Fixture {
@@ -20,23 +21,15 @@ export interface Fixture {
 }
 
 export function databaseSuite({ engine, skip, fresh }: Fixture): void {
-  const check = (title: string, run: (database: Database, t: TestContext, url: string) => Promise<void>): void => {
-    test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
-      const url = await fresh()
-      const database = await openDatabase(url, { migrations })
-      t.after(() => database.close())
-      await run(database, t, url)
-    })
-  }
-
-  const checkShared: typeof check = (title, run) => {
-    test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
-      const url = await fresh()
-      const database = await openDatabase(url, { migrations, shared: true })
-      t.after(() => database.close())
-      await run(database, t, url)
-    })
-  }
+  const checkWith =
+    (shared: boolean) =>
+    (title: string, run: (database: Database, t: TestContext, url: string) => Promise<void>): void => {
+      test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
+        const url = await fresh()
+        await run(await openTestDatabase(t, url, { migrations, shared }), t, url)
+      })
+    }
+  const [check, checkShared] = [checkWith(false), checkWith(true)] as const
 
   check('all operations that wait at the end of a turn are one transaction', async (database) => {
     const committed = event('store.commit')
@@ -496,8 +489,7 @@ export function databaseSuite({ engine, skip, fresh }: Fixture): void {
       await writer.call('write', durable)
       const ids = await acknowledged
       await writer.kill()
-      const reopened = await openDatabase(url, { migrations })
-      t.after(() => reopened.close())
+      const reopened = await openTestDatabase(t, url, { migrations })
       const found = new Set((await users(reopened)).map(({ id }) => id))
       assert.deepEqual(
         ids.filter((id) => !found.has(id)),

@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Device } from '../../src/subjects/devices/device.ts'
-import type { DeviceSource, LookUp } from '../../src/subjects/devices/device-source.ts'
+import type { DeviceSource } from '../../src/subjects/devices/device-source.ts'
 import { deviceId } from '../../src/subjects/devices/identity.ts'
 import { subscription } from '../devices/subscription.ts'
+import { contextOf } from '../support/context.ts'
 
 export interface KnownDevice {
   readonly brand: string
@@ -24,11 +25,6 @@ export interface SourceFixture {
   /** Opens a source that contains these devices. */
   readonly open: (t: TestContext, known: readonly KnownDevice[]) => Promise<DeviceSource>
 }
-
-export const newLookUp = (withinMs = 10_000): LookUp => ({
-  deadline: Date.now() + withinMs,
-  signal: new AbortController().signal,
-})
 
 const browser = subscription('https://push.example/send/abc')
 
@@ -56,7 +52,7 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
   }
 
   check('a look-up returns all devices of the requested users in their brand', async (source) => {
-    const found = await source.findDevices('1', ['1001', '2002', `o'brien "x" {é}`, 'nobody', '1001'], newLookUp())
+    const found = await source.findDevices('1', ['1001', '2002', `o'brien "x" {é}`, 'nobody', '1001'], contextOf())
     assert.deepEqual([...found.keys()].sort(), ['1001', '2002', `o'brien "x" {é}`].sort())
     const devices = (found.get('1001') ?? []).map(withoutLinkTime).sort((a, b) => (a.token < b.token ? -1 : 1))
     assert.deepEqual(devices, [
@@ -66,7 +62,7 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
     assert.deepEqual((found.get('2002') ?? []).map(withoutLinkTime), [
       { brand: '1', userId: '2002', kind: 'webpush', token: browser.token },
     ])
-    const other = await source.findDevices('2', ['1001', '2002'], newLookUp())
+    const other = await source.findDevices('2', ['1001', '2002'], contextOf())
     assert.deepEqual(
       [...other].map(([id, found]) => [id, found.map(withoutLinkTime)]),
       [['1001', [{ brand: '2', userId: '1001', kind: 'fcm_fid', token: 't1' }]]],
@@ -74,13 +70,13 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
   })
 
   check('a look-up without users or tokens, or in an unknown brand, returns nothing', async (source) => {
-    assert.equal((await source.findDevices('1', [], newLookUp())).size, 0)
-    assert.equal((await source.findHolders('1', [], newLookUp())).size, 0)
-    assert.equal((await source.findDevices('3', ['1001'], newLookUp())).size, 0)
+    assert.equal((await source.findDevices('1', [], contextOf())).size, 0)
+    assert.equal((await source.findHolders('1', [], contextOf())).size, 0)
+    assert.equal((await source.findDevices('3', ['1001'], contextOf())).size, 0)
   })
 
   check('findHolders() distinguishes a token of a user, a token of nobody, and an unknown token', async (source) => {
-    const holders = await source.findHolders('1', ['t1', 'gone', 'never seen', browser.token], newLookUp())
+    const holders = await source.findHolders('1', ['t1', 'gone', 'never seen', browser.token], contextOf())
     const owners = new Map([...holders].map(([token, holder]) => [token, holder === 'nobody' ? holder : holder.userId]))
     assert.deepEqual(
       owners,
@@ -90,13 +86,13 @@ export function deviceSourceSuite({ name, skip = false, open }: SourceFixture): 
         [browser.token, '2002'],
       ]),
     )
-    const [[, device] = []] = [...(await source.findHolders('2', ['t1', 'gone'], newLookUp()))]
+    const [[, device] = []] = [...(await source.findHolders('2', ['t1', 'gone'], contextOf()))]
     assert.deepEqual(withoutLinkTime(device as Device), { brand: '2', userId: '1001', kind: 'fcm_fid', token: 't1' })
   })
 
   check('one look-up can contain a thousand users', async (source) => {
     const users = [...Array.from({ length: 1_000 }, (_, i) => `u${i}`), '1001']
-    const found = await source.findDevices('1', users, newLookUp())
+    const found = await source.findDevices('1', users, contextOf())
     assert.deepEqual([...found.keys()], ['1001'])
   })
 }

@@ -13,6 +13,7 @@ import { deviceId } from '../../src/subjects/devices/identity.ts'
 import { createRegistry, deviceMigrations, type Registry } from '../../src/subjects/devices/registry.ts'
 import { forgetRemovals, forgetUnlinks } from '../../src/subjects/devices/retention.ts'
 import { oracle, sequences } from '../devices/sequences.ts'
+import { openTestDatabase } from '../support/open-test-database.ts'
 import { event } from '../support/wait.ts'
 import { insertNote, notes, selectNotes } from './notes.ts'
 
@@ -80,8 +81,7 @@ export function devicesSuite({ engine, skip, fresh }: DevicesFixture): void {
   const check = (title: string, run: (setup: RegistrySetup) => Promise<void>): void => {
     test(`${engine}: ${title}`, { skip, timeout: 60_000 }, async (t) => {
       const url = await fresh(t)
-      const database = await openDatabase(url, { migrations: [...deviceMigrations, notes] })
-      t.after(() => database.close())
+      const database = await openTestDatabase(t, url, { migrations: [...deviceMigrations, notes] })
       const clock = { now: start }
       await run({
         t,

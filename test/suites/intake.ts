@@ -176,9 +176,7 @@ export function intakeSuite({ name, skip, mostHeld, open }: IntakeFixture): void
     'while the database is away nothing is acknowledged, and few messages are in memory; then all are stored',
     async (t) => {
       const transport = await open(t)
-      const store = new URL(await freshSchema())
-      const proxy = await tcpProxy(t, Number(store.port || 5432))
-      store.host = `127.0.0.1:${proxy.port}`
+      const proxy = await tcpProxy(t, await freshSchema())
       const consumer = transport.consumer()
       let most = 0
       const counting: BrokerConsumer = {
@@ -189,7 +187,7 @@ export function intakeSuite({ name, skip, mostHeld, open }: IntakeFixture): void
             return take(received)
           }, signal),
       }
-      const { url, provider } = await start(t, { consumer: counting, channel: 'push' }, { store: store.href })
+      const { url, provider } = await start(t, { consumer: counting, channel: 'push' }, { store: proxy.url })
       const held = event('consumer.held', (report) => report.consumer === consumer.name, slow)
       proxy.cut()
       const text = 'x'.repeat(100_000)

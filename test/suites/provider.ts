@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { guard } from '../../src/subjects/providers/guard.ts'
-import type { Message, Provider, Result, SendContext } from '../../src/subjects/providers/provider.ts'
+import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
+import { contextOf } from '../support/context.ts'
 
 export interface ProviderFixture {
   readonly name: string
@@ -33,11 +34,6 @@ export function message(id: number, over: Partial<Message> = {}): Message {
 }
 export const messages = (count: number, from = 1): Message[] =>
   Array.from({ length: count }, (_, i) => message(from + i))
-
-export const contextOf = (ms = 10_000, signal: AbortSignal = new AbortController().signal): SendContext => ({
-  deadline: Date.now() + ms,
-  signal,
-})
 
 export function providerSuite({ name, skip = false, accepting, silent }: ProviderFixture): void {
   const check = (title: string, run: (t: TestContext) => Promise<void>): void => {

@@ -1,11 +1,10 @@
 import type { TestContext } from 'node:test'
-import { openDatabase } from '../../src/base/store/open-database.ts'
 import { auditMigrations } from '../../src/subjects/audit/table.ts'
 import { type AuditTrail, createAuditTrail } from '../../src/subjects/audit/trail.ts'
+import { openTestDatabase } from './open-test-database.ts'
 
 /** An audit trail in memory. */
 export async function openTrail(t: TestContext): Promise<AuditTrail> {
-  const database = await openDatabase('sqlite::memory:', { migrations: auditMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, 'sqlite::memory:', { migrations: auditMigrations })
   return createAuditTrail([{ name: '0', database }], () => database)
 }

@@ -1,14 +1,13 @@
-import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { createServer } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listenLocally } from './listen-locally.ts'
 
 /** A proxy that opens tunnels, or answers each CONNECT with a status. */
 export async function connectProxy(t: TestContext, status?: number) {
   const tunnels: { to: string; authorization: string | undefined }[] = []
-  const sockets = new Set<Socket>()
-  const server: Server = createServer()
+  const server = createServer()
   server.on('connect', (request, socket: Socket, head: Buffer) => {
-    sockets.add(socket)
     socket.on('error', () => {})
     if (status !== undefined) return void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`)
     tunnels.push({ to: request.url ?? '', authorization: request.headers['proxy-authorization'] })
@@ -18,15 +17,10 @@ export async function connectProxy(t: TestContext, status?: number) {
       other.write(head)
       socket.pipe(other).pipe(socket)
     })
-    sockets.add(other)
     other.on('error', () => socket.destroy())
+    socket.on('close', () => other.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port } = await listenLocally(t, server)
   const url = (user = '', password = '') => {
     const credentials = user === '' ? '' : `${encodeURIComponent(user)}:${encodeURIComponent(password)}@`
     return `http://${credentials}127.0.0.1:${port}`

@@ -1,9 +1,10 @@
 // An operator of another vendor that only answers POST /reconciliation, correctly or with a fault.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { clock } from '../../src/base/runtime/clock.ts'
+import { listenLocally } from './listen-locally.ts'
 
 export interface ListRequest {
   readonly field: string
@@ -30,21 +31,11 @@ export async function startListOperator(t: TestContext, answer: AnswerList): Pro
       response.destroy()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  const { url } = await listenLocally(t, server)
+  return { url, asked }
 }
 
 /** Returns the answer of §2.5. The timestamp is now by default. */
 export function listOf(users: readonly string[], at: Date | string = new Date(clock.now())): string {
   return JSON.stringify({ users, timestamp: typeof at === 'string' ? at : at.toISOString() })
-}
-
-async function text(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
 }

@@ -15,6 +15,7 @@ import type { Registry } from '../../src/subjects/devices/registry.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import type { StatusRecorder } from '../../src/subjects/status/recorder.ts'
 import { checkDocumented, forgetDocument } from './documented.ts'
+import { until } from './wait.ts'
 
 /** A key for each of two brands with equal user ids, and one key for both. */
 export const keys = {
@@ -103,6 +104,17 @@ export async function startPlatform(
   return { url: listening.url, stop }
 }
 
+/** A lane of brand 1 that sends batches of pushes with short waits. */
+export const laneTo = (provider: LaneOptions['provider'], over: Partial<LaneOptions> = {}): LaneOptions => ({
+  brand: '1',
+  channel: 'push',
+  mode: 'batch',
+  provider,
+  spanMs: 5,
+  retry: { firstMs: 20, mostMs: 100 },
+  ...over,
+})
+
 let nextId = 1
 
 /** A request element with a new activity.id. */
@@ -126,6 +138,10 @@ export function element(
     ...beside,
   }
 }
+
+/** Request elements that differ only in their activity.id. */
+export const elements = (count: number, ...given: Parameters<typeof element>) =>
+  Array.from({ length: count }, () => element(...given))
 
 export interface Answer {
   readonly status: number
@@ -161,3 +177,11 @@ export async function get(url: string, key: string = adminKey.key): Promise<Answ
   await checkDocumented('GET', url, response.status, read)
   return { status: response.status, headers: response.headers, text, body: read }
 }
+
+/** Enqueues records at a platform. */
+export const enqueueAt = (url: string, records: unknown, channel = 'push'): Promise<Answer> =>
+  post(`${url}/admin/activities/${channel}`, records, adminKey.key)
+
+/** Waits until a platform has no message that waits. */
+export const untilSettled = (url: string, withinMs = 20_000): Promise<true> =>
+  until(async () => (await get(`${url}/admin/summary`)).body.waiting === 0, { awaited: 'no message waits', withinMs })

@@ -1,11 +1,12 @@
 // A TCP proxy that simulates network failures between a test and a server.
 
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listenLocally } from './listen-locally.ts'
 
 export interface TcpProxy {
-  readonly port: number
+  /** The address of the server, through the proxy. */
+  readonly url: string
   /** Closes all connections, and resets new ones. */
   cut(): void
   /** Keeps the connections open but passes no more bytes on. */
@@ -13,40 +14,30 @@ export interface TcpProxy {
   restore(): void
 }
 
-/** Forwards connections to 127.0.0.1:port. */
-export async function tcpProxy(t: TestContext, port: number): Promise<TcpProxy> {
+/** Forwards connections to a server. @param target its address: http or postgres */
+export async function tcpProxy(t: TestContext, target: string): Promise<TcpProxy> {
+  const url = new URL(target)
+  const to = { port: Number(url.port || 5432), host: url.hostname }
   let state: 'open' | 'cut' | 'frozen' = 'open'
-  const sockets = new Set<Socket>()
   const server = createServer((near) => {
     if (state === 'cut') return near.resetAndDestroy()
-    const far = connect(port, '127.0.0.1')
-    for (const [from, to] of [
+    const far = connect(to)
+    for (const [from, other] of [
       [near, far],
       [far, near],
     ] as const) {
-      sockets.add(from)
-      from.on('data', (bytes) => state === 'open' && to.write(bytes))
+      from.on('data', (bytes) => state === 'open' && other.write(bytes))
       from.on('error', () => {})
-      from.on('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
+      from.on('close', () => other.destroy())
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const closeAll = (): void => {
-    for (const socket of sockets) socket.destroy()
-  }
-  t.after(() => {
-    closeAll()
-    server.close()
-  })
+  const { port, cut } = await listenLocally(t, server)
+  url.host = `127.0.0.1:${port}`
   return {
-    port: (server.address() as AddressInfo).port,
+    url: url.href.replace(/\/$/, ''),
     cut() {
       state = 'cut'
-      closeAll()
+      cut()
     },
     freeze() {
       state = 'frozen'

@@ -25,7 +25,7 @@ export async function twoStores(t: TestContext): Promise<TwoStores> {
   const [main, east] = [await behindProxy(t), await behindProxy(t)]
   return {
     schemas: [main.schema, east.schema],
-    urls: [main.url, east.url],
+    urls: [main.proxy.url, east.proxy.url],
     proxies: [main.proxy, east.proxy],
     stops,
   }
@@ -33,11 +33,7 @@ export async function twoStores(t: TestContext): Promise<TwoStores> {
 
 async function behindProxy(t: TestContext) {
   const schema = await freshSchema()
-  const url = new URL(schema)
-  const proxy = await tcpProxy(t, Number(url.port || 5432))
-  url.hostname = '127.0.0.1'
-  url.port = String(proxy.port)
-  return { schema, url: url.href, proxy }
+  return { schema, proxy: await tcpProxy(t, schema) }
 }
 
 export interface HeldTable {

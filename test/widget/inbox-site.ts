@@ -1,12 +1,12 @@
 // Test helpers: an operator with an inbox, and a site that shows the widget. The site's backend makes the tokens.
 
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { bundleWidget } from '../../release/bundle-widget.ts'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { type EventName, on } from '../../src/base/runtime/events.ts'
 import type { AttributeSource } from '../../src/subjects/attributes/attribute-source.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { element, keys, post, startOperator } from '../support/sides.ts'
 import { type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts'
 
@@ -51,16 +51,10 @@ export async function startInboxSite(
       response.writeHead(500).end(`${error}`),
     )
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url } = await listenLocally(t, server)
   origins.push(url)
   const operator = await startOperator(t, { app: { secrets: [secret], origins }, attributes: exclusions, ...options })
-  const proxy = await tcpProxy(t, Number(new URL(operator.url).port))
-  const proxied = `http://127.0.0.1:${proxy.port}`
+  const proxy = await tcpProxy(t, operator.url)
   const streams = { open: 0, most: 0, opened: 0 }
   const count = (name: EventName, by: number): void => {
     t.after(
@@ -118,7 +112,7 @@ export async function startInboxSite(
     if (pathname === '/picture.svg')
       return void response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(picture)
     if (pathname === '/favicon.ico') return void response.writeHead(204).end()
-    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page(proxied, searchParams))
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page(proxy.url, searchParams))
   }
 }
 

@@ -2,18 +2,17 @@
 // messages.txt; `--test-update-snapshots` writes them again.
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { ConfigError } from '../../../src/base/runtime/problem.ts'
 import { loadConfig } from '../../../src/sides/config/load.ts'
+import { temporary } from '../../support/sides.ts'
 import { wrongFiles } from './wrong-files.ts'
 import { wrongOptions } from './wrong-options.ts'
 
 test('each wrong configuration is refused with its place and a remedy, and no secret is repeated', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'bellwire-golden-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporary(t)
   const path = join(folder, 'bellwire.yaml')
   const found: string[] = []
   const note = (title: string, input: string, error: unknown): void => {

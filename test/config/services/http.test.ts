@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { httpOptions } from '../../../src/sides/config/http-options.ts'
-import { loadConfig } from '../../../src/sides/config/load.ts'
 import { printConfig, secretsOf } from '../../../src/sides/config/print.ts'
-import { ConfigError, type Problem } from '../../../src/sides/config/problem.ts'
 import type { Config } from '../../../src/sides/config/table.ts'
 import { temporary } from '../../support/sides.ts'
+import { loadText, refused } from '../load-text.ts'
 
 const withPush = (push: string, brands = '[1]'): string => `
 operator:
@@ -17,19 +16,6 @@ operator:
     provider: http
 ${push.replaceAll(/^/gm, '    ')}
 `
-async function load(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {}): Promise<Config> {
-  const file = join(await temporary(t), 'bellwire.yaml')
-  await writeFile(file, yaml)
-  return loadConfig(file, env)
-}
-async function refused(t: TestContext, yaml: string): Promise<readonly Problem[]> {
-  try {
-    await load(t, yaml)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-  }
-  throw new assert.AssertionError({ message: 'the configuration was accepted' })
-}
 function pushOf({ operator }: Config) {
   assert.ok(operator?.push?.is === 'http')
   return operator.push
@@ -48,7 +34,7 @@ rules:
 `
 
 test('the body is JSON written as YAML, and the settings become options of the provider', async (t) => {
-  const options = httpOptions(pushOf(await load(t, withPush(whole))))
+  const options = httpOptions(pushOf(await loadText(t, withPush(whole))))
   assert.partialDeepStrictEqual(options, {
     url: 'https://push.example/users/{{user_id}}',
     auth: {
@@ -92,13 +78,13 @@ test('each kind of auth can be written on one line', async (t) => {
     },
   }
   for (const [auth, options] of Object.entries(written)) {
-    const push = pushOf(await load(t, withPush(`url: https://x.example/\nauth: ${auth}`)))
+    const push = pushOf(await loadText(t, withPush(`url: https://x.example/\nauth: ${auth}`)))
     assert.deepEqual(httpOptions(push).auth, options)
   }
 })
 
 test('the secrets of the provider are never printed, and the log masks them', async (t) => {
-  const config = await load(t, withPush(whole))
+  const config = await loadText(t, withPush(whole))
   assert.doesNotMatch(printConfig(config), /canary/)
   assert.match(printConfig(config), /ttl: 5/)
   for (const secret of ['canary-named-secret', 'canary-client-secret']) assert.ok(secretsOf(config).includes(secret))
@@ -108,7 +94,7 @@ test('environment variables set the body as YAML or JSON, and secrets from files
   const file = join(await temporary(t), 'secret')
   await writeFile(file, 'from-a-file\n')
   const push = pushOf(
-    await load(t, withPush(whole), {
+    await loadText(t, withPush(whole), {
       BELLWIRE_OPERATOR_PUSH_BODY: '{"to": ["{{user_id}}"], "n": 1}',
       BELLWIRE_OPERATOR_PUSH_SECRETS_0_VALUE_FILE: file,
       BELLWIRE_OPERATOR_PUSH_AUTH: '{bearer: t}',
@@ -146,5 +132,5 @@ test('two brands with indistinguishable user ids are refused', async (t) => {
   const push = 'url: https://x.example/\nbody: {to: "{{user_id}}"}'
   const [problem] = await refused(t, withPush(push, '[1, 2]'))
   assert.equal(problem?.path, 'operator.push.user_id')
-  await load(t, withPush(`${push}\nuser_id: "{{brand}}-{{user_id}}"`, '[1, 2]'))
+  await loadText(t, withPush(`${push}\nuser_id: "{{brand}}-{{user_id}}"`, '[1, 2]'))
 })

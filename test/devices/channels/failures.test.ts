@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -17,13 +16,14 @@ import { amqpPublisher } from '../../../src/subjects/devices/publishers/amqp-pub
 import { kafkaPublisher } from '../../../src/subjects/devices/publishers/kafka-publisher.ts'
 import { restPublisher } from '../../../src/subjects/devices/publishers/rest-publisher.ts'
 import { message, uniqueName } from '../../suites/device-channel.ts'
+import { contextOf } from '../../support/context.ts'
+import { listenLocally } from '../../support/listen-locally.ts'
 import { kafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
 import { event, until } from '../../support/wait.ts'
 
 const noRabbitmq = await withoutRabbitmq()
 const noKafka = await withoutKafka()
-const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
 const messages = (count: number): DeviceMessage[] =>
   Array.from({ length: count }, (_, n) => message('link', { user: `user ${n % 7}`, token: `t${n}` }))
 const tokenOf = ({ body }: Received): string => JSON.parse(Buffer.from(body).toString()).tokens[0].token
@@ -41,7 +41,7 @@ async function deleteQueues(t: TestContext, url: string, queue: string): Promise
 /** Publishes each message once, in order: the first alone, retried until the consumer has declared the queue, then the others. */
 async function publishAll(publisher: DevicePublisher, [first, ...others]: readonly DeviceMessage[]): Promise<void> {
   const accepted = async (batch: readonly DeviceMessage[]): Promise<boolean> =>
-    (await publisher.publish(batch, context())).every(({ category }) => category === 'successful')
+    (await publisher.publish(batch, contextOf())).every(({ category }) => category === 'successful')
   await until(() => accepted([first as DeviceMessage]), { awaited: 'the queue exists', withinMs: 30_000 })
   assert.ok(await accepted(others), 'all messages are accepted')
 }
@@ -234,7 +234,7 @@ for (const { name, skip, open } of brokers) {
 test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => {
   const publisher = amqpPublisher({ url: await rabbitmq(), routingKey: uniqueName('1') })
   t.after(() => publisher.close())
-  const [one, two] = await publisher.publish(messages(2), context())
+  const [one, two] = await publisher.publish(messages(2), contextOf())
   assert.partialDeepStrictEqual(one, {
     category: 'fatal',
     blame: 'provider',
@@ -245,7 +245,7 @@ test('amqp: an unroutable message is fatal', { skip: noRabbitmq }, async (t) => 
   assert.equal(two?.category, 'fatal')
   const unknownExchange = amqpPublisher({ url: await rabbitmq(), exchange: uniqueName('1'), routingKey: 'x' })
   t.after(() => unknownExchange.close())
-  const [lost] = await unknownExchange.publish(messages(1), context())
+  const [lost] = await unknownExchange.publish(messages(1), contextOf())
   assert.partialDeepStrictEqual(lost, { category: 'fatal', blame: 'provider' })
   assert.match((lost as { error: string }).error, /no exchange/)
 })
@@ -257,7 +257,7 @@ test('kafka: only the message that is too large is rejected', { skip: noKafka, t
   t.after(() => publisher.close())
   await publishAll(publisher, messages(1))
   const batch = [...messages(3), message('link', { note: 'x'.repeat(2_000_000) }), ...messages(3)]
-  const outcomes = await publisher.publish(batch, context())
+  const outcomes = await publisher.publish(batch, contextOf())
   assert.deepEqual(
     outcomes.map(({ category }) => category),
     ['successful', 'successful', 'successful', 'failed', 'successful', 'successful', 'successful'],
@@ -308,23 +308,21 @@ test('kafka: no message is skipped when partitions move between processes', {
 test('kafka: the error names a missing topic', { skip: noKafka }, async (t) => {
   const publisher = kafkaPublisher({ brokers: [await kafka()], topic: uniqueName('1') })
   t.after(() => publisher.close())
-  const [one] = await publisher.publish(messages(1), context())
+  const [one] = await publisher.publish(messages(1), contextOf())
   assert.partialDeepStrictEqual(one, { category: 'fatal', blame: 'provider', reason: 'misconfigured' })
   assert.match((one as { error: string }).error, /create the topic /)
 })
 
 test('an unreachable or silent broker gives a fatal outcome before the deadline, never a rejection', async (t) => {
-  const silent = createServer(() => {}).listen(0, '127.0.0.1')
-  await once(silent, 'listening')
-  t.after(() => silent.close())
-  const { port } = silent.address() as AddressInfo
+  const silent = createServer(() => {})
+  const { port } = await listenLocally(t, silent)
   for (const at of [port, 1]) {
     const publishers = [
       amqpPublisher({ url: `amqp://guest:guest@127.0.0.1:${at}`, routingKey: 'q' }),
       kafkaPublisher({ brokers: [`127.0.0.1:${at}`], topic: 't' }),
       restPublisher({ url: `http://127.0.0.1:${at}`, apiKey: 'k' }),
     ]
-    const outcomes = await Promise.all(publishers.map((publisher) => publisher.publish(messages(2), context(1_000))))
+    const outcomes = await Promise.all(publishers.map((publisher) => publisher.publish(messages(2), contextOf(1_000))))
     for (const [one, two] of outcomes) {
       assert.partialDeepStrictEqual(one, { category: 'fatal', blame: 'provider' })
       assert.equal(two?.category, 'fatal')

@@ -1,10 +1,8 @@
 // Brokers as they run in production: with TLS and a password.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -19,6 +17,7 @@ import { amqpPublisher } from '../../../src/subjects/devices/publishers/amqp-pub
 import { kafkaPublisher } from '../../../src/subjects/devices/publishers/kafka-publisher.ts'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import { message, uniqueName } from '../../suites/device-channel.ts'
+import { contextOf } from '../../support/context.ts'
 import { listenLocally } from '../../support/listen-locally.ts'
 import { startKafka, withoutKafka } from '../../support/services/kafka.ts'
 import { rabbitmq, withoutRabbitmq } from '../../support/services/rabbitmq.ts'
@@ -26,8 +25,6 @@ import { temporary } from '../../support/sides.ts'
 import { until } from '../../support/wait.ts'
 
 const certificate = makeCertificate()
-const context = (ms = 10_000) => ({ deadline: Date.now() + ms, signal: new AbortController().signal })
-
 /** Makes this process trust the test certificate, as NODE_EXTRA_CA_CERTS does. */
 function trustCertificate(t: TestContext): void {
   const before = getCACertificates('default')
@@ -44,7 +41,7 @@ async function assertDelivers(publisher: DevicePublisher, consumer: BrokerConsum
   }, stop.signal)
   try {
     const sent = message('link')
-    await until(async () => (await publisher.publish([sent], context()))[0]?.category === 'successful', {
+    await until(async () => (await publisher.publish([sent], contextOf()))[0]?.category === 'successful', {
       awaited: 'the message is accepted',
       withinMs: 30_000,
     })
@@ -62,7 +59,7 @@ async function assertFails(
   reason: 'unavailable' | 'misconfigured' = 'unavailable',
 ): Promise<void> {
   try {
-    const [outcome] = await publisher.publish([message('link')], context(8_000))
+    const [outcome] = await publisher.publish([message('link')], contextOf(8_000))
     assert.partialDeepStrictEqual(outcome, { category: 'fatal', reason })
     assert.match((outcome as { error: string }).error, why)
   } finally {
@@ -84,10 +81,7 @@ async function startTls(
     far.on('error', () => near.destroy())
     near.pipe(far).pipe(near)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const { port } = await listenLocally(t, server)
   return (host) =>
     Object.assign(new URL(plain), { hostname: host, port: String(port) }).href.replace(/^amqp:/, 'amqps:')
 }
@@ -177,6 +171,5 @@ async function tokenEndpoint(t: TestContext): Promise<string> {
     const token = tokenUntil(Date.now() + 3_600_000)
     response.end(JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 3_600 }))
   })
-  const { port } = await listenLocally(t, server)
-  return `http://127.0.0.1:${port}/token`
+  return `${(await listenLocally(t, server)).url}/token`
 }

@@ -3,20 +3,17 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Database } from '../../../src/base/store/database.ts'
-import { openDatabase } from '../../../src/base/store/open-database.ts'
 import { operatorMigrations } from '../../../src/sides/operator/store.ts'
 import type { Device } from '../../../src/subjects/devices/device.ts'
 import { minuteMs } from '../../../src/subjects/devices/removals/brake.ts'
 import { createRemovalKeeper, type RemovalKeeper } from '../../../src/subjects/devices/removals/keeper.ts'
 import { onEachEngine, onPostgres, onSqlite } from '../../support/engines.ts'
+import { openTestDatabase } from '../../support/open-test-database.ts'
 import { device } from '../../support/push-services.ts'
 import { event, until } from '../../support/wait.ts'
 
-async function open(t: TestContext, store: string): Promise<Database> {
-  const database = await openDatabase(store, { migrations: operatorMigrations })
-  t.after(() => database.close())
-  return database
-}
+const open = (t: TestContext, store: string): Promise<Database> =>
+  openTestDatabase(t, store, { migrations: operatorMigrations })
 async function startKeeper(t: TestContext, database: Database, now: () => number = Date.now): Promise<RemovalKeeper> {
   const keeper = createRemovalKeeper({ database, now })
   await keeper.start()

@@ -6,7 +6,7 @@ import { deviceLink } from '../../../src/contract/endpoints.ts'
 import { platformStores } from '../../../src/sides/platform/stores.ts'
 import type { Message, Result } from '../../../src/subjects/providers/provider.ts'
 import { withoutPostgres } from '../../support/services/postgres.ts'
-import { adminKey, element, get, post, witness } from '../../support/sides.ts'
+import { adminKey, element, elements, get, post, untilSettled, witness } from '../../support/sides.ts'
 import { compareTables, twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
 import { after, before, move, startBrands } from './moving.ts'
@@ -54,14 +54,8 @@ test('messages, Failed Actions, attempts and calls are found in the new store, a
   const sent = [...records(10, { user_id: '2001' }), ...records(10)]
   await enqueue(old.url, [...sent, element({ brand_id: 2, id: 900001 })])
   // Numbers of the source lie between those of the brand, and the target has numbers of its own.
-  await enqueue(
-    old.url,
-    Array.from({ length: 5 }, () => element({ brand_id: 1 })),
-  )
-  await enqueue(
-    old.url,
-    Array.from({ length: 30 }, () => element({ brand_id: 3 })),
-  )
+  await enqueue(old.url, elements(5, { brand_id: 1 }))
+  await enqueue(old.url, elements(30, { brand_id: 3 }))
   const more = records(5)
   await enqueue(old.url, more)
   await until(() => provider.received.length === 61, { awaited: 'all are delivered' })
@@ -115,7 +109,7 @@ test('deliveries by the platform itself move with their brand, with their eviden
     post(`${url}/admin/activities/push`, sent, adminKey.key)
   const old = await startBrands(t, stores, before(stores.schemas), options)
   await enqueue(old, [...records(3, { user_id: '2001' }), element({ brand_id: 2, id: 900002 }), element()])
-  await until(async () => (await get(`${old.url}/admin/summary`)).body.waiting === 0, { awaited: 'all are settled' })
+  await untilSettled(old.url)
   const deliveryOf = async (url: string, id: string) => {
     const { messages } = (await get(`${url}/admin/messages?id=${id}`)).body
     return (await get(`${url}/admin/messages/${messages[0].seq}`)).body.delivery

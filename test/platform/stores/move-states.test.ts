@@ -5,14 +5,14 @@ import test from 'node:test'
 import type { BrandMove } from '../../../src/base/queue/owners/brand-moves.ts'
 import { planMove } from '../../../src/subjects/brands/move/plan-move.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
-import { adminKey, element, get, post } from '../../support/sides.ts'
+import { adminKey, elements, get, post } from '../../support/sides.ts'
 import { holdTable, twoStores } from '../../support/two-stores.ts'
 import { until } from '../../support/wait.ts'
 import { after, before, move, rowsIn, startBrands, startMove } from './moving.ts'
 
 const skip = await withoutPostgres()
 const slow = { withinMs: 30_000 }
-const ofBrand = (brand: number, n = 20) => Array.from({ length: n }, () => element({ brand_id: brand }))
+const ofBrand = (brand: number, n = 20) => elements(n, { brand_id: brand })
 const enqueue = async (url: string, records: readonly object[]) =>
   (await post(`${url}/admin/activities/push`, records, adminKey.key)).status
 

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { withoutPostgres } from '../../support/services/postgres.ts'
-import { adminKey, element, get, post, type Witness, witness } from '../../support/sides.ts'
+import { adminKey, elements, get, post, type Witness, witness } from '../../support/sides.ts'
 import { holdTable, repeat, type TwoStores, twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
 import { after, before, move, rowsIn, startBrands, startMove } from './moving.ts'
 
 const skip = await withoutPostgres()
 const slow = { withinMs: 30_000 }
-const ofBrand = (brand: number, n = 20) => Array.from({ length: n }, () => element({ brand_id: brand }))
+const ofBrand = (brand: number, n = 20) => elements(n, { brand_id: brand })
 const enqueue = (url: string, records: readonly object[]) => post(`${url}/admin/activities/push`, records, adminKey.key)
 const sentOf = ({ received }: Witness, brand: string): string[] =>
   received.filter((message) => message.brand === brand).map(({ id }) => id)

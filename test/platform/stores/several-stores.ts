@@ -2,17 +2,10 @@
 
 import type { TestContext } from 'node:test'
 import type { LaneOptions, PlatformOptions } from '../../../src/sides/platform/options.ts'
-import { type Answer, adminKey, post, startPlatform, type Witness, witness } from '../../support/sides.ts'
+import { type Answer, adminKey, laneTo, post, startPlatform, type Witness, witness } from '../../support/sides.ts'
 import type { TwoStores } from '../../support/two-stores.ts'
 
-export const lane = (brand: string, provider: LaneOptions['provider']): LaneOptions => ({
-  brand,
-  channel: 'push',
-  mode: 'batch',
-  provider,
-  spanMs: 5,
-  retry: { firstMs: 20, mostMs: 100 },
-})
+export const lane = (brand: string, provider: LaneOptions['provider']): LaneOptions => laneTo(provider, { brand })
 
 export interface Started {
   readonly url: string

@@ -5,13 +5,13 @@ import test from 'node:test'
 import type { BrokerConsumer, Take } from '../../../src/base/brokers/consumer.ts'
 import { signedIn } from '../../console/browse.ts'
 import { query, withoutPostgres } from '../../support/services/postgres.ts'
-import { adminKey, element, get, post } from '../../support/sides.ts'
+import { adminKey, element, elements, get, post } from '../../support/sides.ts'
 import { twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
 import { start } from './several-stores.ts'
 
 const skip = await withoutPostgres()
-const ofBrand = (brand: number, n = 20) => Array.from({ length: n }, () => element({ brand_id: brand }))
+const ofBrand = (brand: number, n = 20) => elements(n, { brand_id: brand })
 const slow = { withinMs: 30_000 }
 
 for (const lost of [0, 1] as const)

@@ -1,8 +1,9 @@
 // A double of an HTTP provider such as OneSignal: it authenticates requests, has users, and sends each message once.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { listenLocally } from '../../support/listen-locally.ts'
 
 export interface ProviderRequest {
   readonly method: string
@@ -39,10 +40,8 @@ export async function startPushProvider(t: TestContext): Promise<PushProvider> {
     script: undefined,
   }
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
     const { method = '', url = '', headers } = request
-    const received: ProviderRequest = { method, path: url, headers, text: Buffer.concat(chunks).toString() }
+    const received: ProviderRequest = { method, path: url, headers, text: await text(request) }
     if (method === 'POST') provider.requests.push(received)
     if (provider.script?.(received, response)) return
     notify(received, response)
@@ -73,13 +72,8 @@ export async function startPushProvider(t: TestContext): Promise<PushProvider> {
     return answer(response, 200, { id, external_id: null })
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  const { port } = server.address() as AddressInfo
-  return Object.assign(provider, { url: `http://127.0.0.1:${port}` })
+  const { url } = await listenLocally(t, server)
+  return Object.assign(provider, { url })
 }
 
 export function answer(

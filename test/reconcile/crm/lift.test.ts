@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { allScopes } from '../../../src/base/http/access.ts'
-import { openDatabase } from '../../../src/base/store/open-database.ts'
 import { crmStoreMigrations } from '../../../src/subjects/reconcile/crm/store.ts'
 import { readCrmUser, upsertCrmUsers } from '../../../src/subjects/reconcile/crm/users.ts'
 import { onEachEngine } from '../../support/engines.ts'
+import { openTestDatabase } from '../../support/open-test-database.ts'
 import { adminKey, get, post, startPlatform } from '../../support/sides.ts'
 import { ndjson } from '../platform.ts'
 
@@ -84,8 +84,7 @@ onEachEngine('an exclusion ends only for a key with the scope lift that gives a 
 })
 
 onEachEngine('an exclusion that is stored at the same time as a line that would end it remains', async (t, store) => {
-  const database = await openDatabase(store, { migrations: crmStoreMigrations })
-  t.after(() => database.close())
+  const database = await openTestDatabase(t, store, { migrations: crmStoreMigrations })
   const write = (excluded: boolean, at: number, mayLift?: boolean) =>
     upsertCrmUsers(database, '1', [{ userId: 'pat', at, values: { excluded, active: true } }], {
       mayLift: mayLift ?? false,

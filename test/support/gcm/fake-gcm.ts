@@ -3,12 +3,13 @@
 // stand-in, and this server delivers the accepted ones to the browser.
 
 import { randomBytes } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo, Server } from 'node:net'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import type { BrowserSubscription } from '../../../src/tools/stand-ins/web-push/browser.ts'
 import type { WebPushStandIn } from '../../../src/tools/stand-ins/web-push.ts'
+import { listenLocally } from '../listen-locally.ts'
 import { bytes, fixed64, number, readVarint, varint } from './protobuf.ts'
 
 /** The origin of the endpoints of Chromium's subscriptions, in the builds of Linux distributions. */
@@ -42,7 +43,7 @@ export async function startFakeGcm(
       ]
       return void response.end(Buffer.concat(fields))
     }
-    response.end(register(Object.fromEntries(new URLSearchParams(await textOf(request)))))
+    response.end(register(Object.fromEntries(new URLSearchParams(await text(request)))))
   })
 
   /** The subtype identifies a subscription; `sender` is its applicationServerKey. */
@@ -110,17 +111,12 @@ export async function startFakeGcm(
     })
   })
 
-  file.after(async () => {
-    connection?.destroy()
-    mcs.close()
-    api.closeAllConnections()
-    api.close()
-  })
-  const [apiPort, mcsPort] = await Promise.all([listening(api), listening(mcs)])
+  const { url } = await listenLocally(file, api)
+  const { port } = await listenLocally(file, mcs)
   return [
-    `--gcm-checkin-url=http://127.0.0.1:${apiPort}/checkin`,
-    `--gcm-registration-url=http://127.0.0.1:${apiPort}/register`,
-    `--gcm-mcs-endpoint=https://127.0.0.1:${mcsPort}`,
+    `--gcm-checkin-url=${url}/checkin`,
+    `--gcm-registration-url=${url}/register`,
+    `--gcm-mcs-endpoint=https://127.0.0.1:${port}`,
   ]
 }
 
@@ -132,14 +128,4 @@ function readFrame(read: Buffer): { readonly tag: number; readonly length: numbe
   const size = readVarint(read, 1)
   if (!size || read.length < size.next + size.value) return undefined
   return { tag: read[0] as number, length: size.next + size.value }
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request.setEncoding('utf8')) text += chunk
-  return text
-}
-
-function listening(server: Server): Promise<number> {
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
 }
