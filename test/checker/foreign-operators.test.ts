@@ -2,9 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { CouldNotRun } from '../../src/tools/checker/preflight.ts'
@@ -12,8 +10,10 @@ import { prepareRun } from '../../src/tools/checker/run.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { startProgram } from '../cli/bellwire.ts'
 import { freePort } from '../support/free-port.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { temporary } from '../support/sides.ts'
 import { allChecks, checkPlain, facts, failedChecks, longDeliveryMs, onePushChannel, pace } from './check-plain.ts'
+import { notPassed } from './judge-run.ts'
 import { mutants } from './mutants.ts'
 import type { Mutation, Rules, Wrap } from './plain-operator.ts'
 
@@ -60,11 +60,9 @@ test('an operator in Python passes every check, also over a kill', {
     mostMessages: 5_000,
   })
   const { results } = await prepared.run()
-  const open = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')
-  assert.deepEqual(
-    open.map(({ check, target, status, seen }) => `${check.id} (${target.name}) ${status}: ${seen}`),
-    ['reconciliation.error (reconciliation) skipped: no field is named whose list fails while it is streamed'],
-  )
+  assert.deepEqual(notPassed(results), [
+    'reconciliation.error (reconciliation) skipped: no field is named whose list fails while it is streamed',
+  ])
 })
 
 /** The rules that each fault of foreign_operator.py violates. */
@@ -151,10 +149,8 @@ function combine(mutations: readonly Mutation[]): Mutation {
 test('a certificate that is not trusted is no finding about the operator', async (t) => {
   const { key, cert } = makeCertificate()
   const server = createServer({ key, cert }, (_, response) => response.end('{}'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port } = await listenLocally(t, server)
+  const url = `https://127.0.0.1:${port}`
   await assert.rejects(
     prepareRun({
       url,

@@ -4,32 +4,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { allChecks, checkPlain, failedChecks, longDeliveryMs, onePushChannel, withPace } from './check-plain.ts'
-import { type Mutant, mutants } from './mutants.ts'
+import { assertAllPassed, assertEachHasMutant } from './judge-run.ts'
+import { mutants } from './mutants.ts'
 
 test('the plain operator passes every check that applies to it', async () => {
   const { results } = await checkPlain()
-  const others = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')
-  assert.deepEqual(
-    others.map(({ check, target, status, seen }) => `${check.id} (${target.name}) ${status}: ${seen}`),
-    [],
-  )
-  const passed = new Set(results.filter(({ status }) => status === 'passed').map(({ check }) => check.id))
-  assert.deepEqual(
-    allChecks.map(({ id }) => id).filter((id) => !passed.has(id)),
-    [],
-    'checks that judged nothing',
-  )
+  assertAllPassed(results, allChecks)
 })
 
-test('every check has a mutant, and an id of its own', () => {
-  const found = new Set(mutants.map(({ check }) => check))
-  const ids = allChecks.map(({ id }) => id)
-  assert.deepEqual(
-    ids.filter((id) => !found.has(id)),
-    [],
-  )
-  assert.equal(new Set(ids).size, ids.length)
-})
+test('every check has a mutant, and an id of its own', () => assertEachHasMutant(allChecks, mutants))
 
 /** How many mutants run at the same time: they wait most of the time. */
 const atOnce = 8
@@ -61,13 +44,4 @@ test('each mutant is found by its check, and by no unrelated one', async (t) => 
   await Promise.all(Array.from({ length: atOnce }, runMutants))
   for (const row of rows.toSorted()) t.diagnostic(row)
   assert.deepEqual(wrong, [])
-})
-
-test('a mutant names checks that exist', () => {
-  const ids = new Set(allChecks.map(({ id }) => id))
-  const named = mutants.flatMap(({ check, also = [] }: Mutant) => [check, ...also])
-  assert.deepEqual(
-    named.filter((id) => !ids.has(id)),
-    [],
-  )
 })

@@ -6,6 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import test from 'node:test'
 import { failedChecks } from './check-plain.ts'
 import { allPlatformChecks, checkPlainPlatform } from './check-plain-platform.ts'
+import { assertAllPassed, assertEachHasMutant } from './judge-run.ts'
 import { platformMutants } from './platform-mutants.ts'
 
 test('the plain platform passes every check that applies to it', async () => {
@@ -14,33 +15,11 @@ test('the plain platform passes every check that applies to it', async () => {
     checkPlainPlatform(undefined, { modes: { push: 'single', site: 'batch' } }),
   ])
   const results = outcomes.flatMap((outcome) => outcome.results)
-  const others = results.filter(({ status }) => status !== 'passed' && status !== 'not_applicable')
-  assert.deepEqual(
-    others.map(({ check, target, status, seen }) => `${check.id} (${target.name}) ${status}: ${seen}`),
-    [],
-  )
-  const passed = new Set(results.filter(({ status }) => status === 'passed').map(({ check }) => check.id))
-  assert.deepEqual(
-    allPlatformChecks.map(({ id }) => id).filter((id) => !passed.has(id)),
-    [],
-    'checks that judged nothing',
-  )
+  assertAllPassed(results, allPlatformChecks)
 })
 
-test('every check of a platform has a mutant, and an id of its own', () => {
-  const found = new Set(platformMutants.map(({ check }) => check))
-  const ids = allPlatformChecks.map(({ id }) => id)
-  assert.deepEqual(
-    ids.filter((id) => !found.has(id)),
-    [],
-  )
-  assert.equal(new Set(ids).size, ids.length)
-  const named = platformMutants.flatMap(({ check, also = [] }) => [check, ...also])
-  assert.deepEqual(
-    named.filter((id) => !ids.includes(id)),
-    [],
-  )
-})
+test('every check of a platform has a mutant, and an id of its own', () =>
+  assertEachHasMutant(allPlatformChecks, platformMutants))
 
 const groups = new Set(allPlatformChecks.map(({ id }) => id.split('.')[0] as string))
 const quick = [...groups].filter((group) => !['pause', 'restart', 'link', 'status'].includes(group))
