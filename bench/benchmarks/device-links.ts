@@ -3,8 +3,8 @@ import { kafka } from '../../test/support/services/kafka.ts'
 import { rabbitmq } from '../../test/support/services/rabbitmq.ts'
 import type { Benchmark, Contender } from '../harness/benchmark.ts'
 import { startChild } from '../harness/child.ts'
+import { childContender } from '../harness/child-contender.ts'
 import { profiled } from '../harness/profile.ts'
-import type { Measure } from '../harness/ratios.ts'
 import { sqliteStore } from '../harness/stores.ts'
 
 const rows = 20_000
@@ -50,24 +50,16 @@ async function startContender(
   nodeArgs: readonly string[],
 ): Promise<Contender> {
   const store = await sqliteStore()
-  const child = await startChild(new URL('../servers/device-links.ts', import.meta.url), {
+  const child = await startChild('device-links.ts', {
     part: 'server',
     args: [role, channel, address, `bench-${randomUUID().slice(0, 8)}`, store.url],
     nodeArgs,
   })
-  const round = async (): Promise<Measure> => {
-    await child.call(direction === 'publish' ? 'fillOutbox' : 'fillBroker', rows)
-    const before = await child.call<number>('cpu')
-    const seconds = await child.call<number>(direction, rows)
-    return { messages: rows, seconds, cpuUs: (await child.call<number>('cpu')) - before }
-  }
-  return {
+  return childContender({
     name: role === 'subject' ? 'bellwire' : libraries[channel],
-    warm: async () => void (await round()),
-    round,
-    async stop() {
-      await child.stop()
-      await store.remove()
-    },
-  }
+    child,
+    prepare: () => child.call(direction === 'publish' ? 'fillOutbox' : 'fillBroker', rows),
+    run: async () => ({ messages: rows, seconds: await child.call<number>(direction, rows) }),
+    release: () => store.remove(),
+  })
 }

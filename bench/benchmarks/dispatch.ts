@@ -1,11 +1,9 @@
 import type { Benchmark, Contender, RunOptions } from '../harness/benchmark.ts'
 import { type Child, startChild } from '../harness/child.ts'
+import { childContender } from '../harness/child-contender.ts'
 import { ndjsonSender } from '../harness/ndjson-sender.ts'
 import { profiled } from '../harness/profile.ts'
-import type { Measure } from '../harness/ratios.ts'
 import { ownPostgresServer, type Store, sqliteStore } from '../harness/stores.ts'
-
-const server = (file: string): URL => new URL(`../servers/${file}`, import.meta.url)
 
 interface Mode {
   readonly mode: 'single' | 'batch'
@@ -53,7 +51,7 @@ export const dispatchBenchmarks: readonly Benchmark[] = [
 ]
 
 async function startOperator(): Promise<{ readonly child: Child; readonly url: string }> {
-  const child = await startChild(server('bare.ts'), { part: 'driver' })
+  const child = await startChild('bare.ts', { part: 'driver' })
   return { child, url: `http://127.0.0.1:${await child.call<number>('port')}` }
 }
 
@@ -69,58 +67,46 @@ async function startPlatform({ mode, perSecond, stores: newStores, profileTo }: 
   const operator = await startOperator()
   const stores = await Promise.all(newStores.map((create) => create()))
   const [store, second] = stores as [Store, Store?]
-  const platform = await startChild(server('platform.ts'), {
+  const platform = await startChild('platform.ts', {
     part: 'server',
     args: [store.url, operator.url, mode, ...(second ? [second.url] : [])],
     nodeArgs: profiled(profileTo, 'subject'),
   })
   const sender = ndjsonSender(await platform.call<number>('port'))
   let sent = 0
-  const round = async (seconds: number): Promise<Measure> => {
-    const requests = sender.prepare(seconds * perSecond)
-    const messages = requests.length * 1_000
-    const cpuBefore = await platform.call<number>('cpu')
-    const began = performance.now()
-    await sender.send(requests)
-    sent += messages
-    await platform.call('settled', sent)
-    return {
-      messages,
-      seconds: (performance.now() - began) / 1000,
-      cpuUs: (await platform.call<number>('cpu')) - cpuBefore,
-      peakMb: await platform.call<number>('peakMb'),
-    }
-  }
-  return {
+  return childContender({
     name: `platform, ${stores.length === 1 ? 'one store' : `${stores.length} stores`}`,
-    warm: async (seconds) => void (await round(seconds)),
-    round,
-    async stop() {
-      await sender.close()
-      await Promise.all([platform.stop(), operator.child.stop()])
+    child: platform,
+    async run(seconds) {
+      const requests = sender.prepare(seconds * perSecond)
+      const messages = requests.length * 1_000
+      const began = performance.now()
+      await sender.send(requests)
+      sent += messages
+      await platform.call('settled', sent)
+      const took = (performance.now() - began) / 1000
+      return { messages, seconds: took, peakMb: await platform.call<number>('peakMb') }
+    },
+    async release() {
+      await Promise.all([sender.close(), operator.child.stop()])
       await Promise.all(stores.map((each) => each.remove()))
     },
-  }
+  })
 }
 
 async function startLoop(mode: Mode['mode'], perSecond: number): Promise<Contender> {
   const operator = await startOperator()
-  const loop = await startChild(server('pool-loop.ts'), {
+  const loop = await startChild('pool-loop.ts', {
     part: 'server',
     args: [operator.url, mode === 'batch' ? '1000' : '0'],
   })
-  const round = async (seconds: number): Promise<Measure> => {
-    const messages = Math.ceil((seconds * perSecond) / 1_000) * 1_000
-    const cpuBefore = await loop.call<number>('cpu')
-    const took = await loop.call<number>('send', messages)
-    return { messages, seconds: took, cpuUs: (await loop.call<number>('cpu')) - cpuBefore }
-  }
-  return {
+  return childContender({
     name: 'a loop of undici',
-    warm: async (seconds) => void (await round(seconds)),
-    round,
-    async stop() {
-      await Promise.all([loop.stop(), operator.child.stop()])
+    child: loop,
+    async run(seconds) {
+      const messages = Math.ceil((seconds * perSecond) / 1_000) * 1_000
+      return { messages, seconds: await loop.call<number>('send', messages) }
     },
-  }
+    release: () => operator.child.stop(),
+  })
 }

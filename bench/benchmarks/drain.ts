@@ -1,7 +1,7 @@
 import type { Benchmark, Contender } from '../harness/benchmark.ts'
 import { startChild } from '../harness/child.ts'
+import { childContender } from '../harness/child-contender.ts'
 import { profiled } from '../harness/profile.ts'
-import type { Measure } from '../harness/ratios.ts'
 import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
 
 const rows = 100_000
@@ -66,32 +66,24 @@ async function startDrainer(options: Drainer): Promise<Contender> {
   } = options
   const count = options.rows ?? rows
   const store = await newStore()
-  const child = await startChild(new URL(`../servers/${program}`, import.meta.url), {
+  const child = await startChild(program, {
     part: 'server',
     args: [store.url, ...args],
     nodeArgs,
   })
-  const failAndReplay = async (): Promise<string> => {
-    await child.call('fail', count)
-    const began = performance.now()
-    await child.call('replay')
-    return `${((performance.now() - began) / 1000).toFixed(1)} s`
-  }
-  const round = async (): Promise<Measure> => {
-    await child.call('fill', count)
-    const deciding = replays ? await failAndReplay() : undefined
-    const cpu = await child.call<number>('cpu')
-    const seconds = await child.call<number>('drain', count)
-    const cpuUs = (await child.call<number>('cpu')) - cpu
-    return { messages: count, seconds, cpuUs, ...(deciding && { notes: { 'decided in': deciding } }) }
-  }
-  return {
+  let notes: Readonly<Record<string, string>> = {}
+  return childContender({
     name,
-    warm: async () => void (await round()),
-    round,
-    async stop() {
-      await child.stop()
-      await store.remove()
+    child,
+    async prepare() {
+      await child.call('fill', count)
+      if (!replays) return
+      await child.call('fail', count)
+      const began = performance.now()
+      await child.call('replay')
+      notes = { 'decided in': `${((performance.now() - began) / 1000).toFixed(1)} s` }
     },
-  }
+    run: async () => ({ messages: count, seconds: await child.call<number>('drain', count), notes }),
+    release: () => store.remove(),
+  })
 }

@@ -1,14 +1,11 @@
 import type { Benchmark, Contender, RunOptions } from '../harness/benchmark.ts'
-import { type Child, startChild } from '../harness/child.ts'
-import { startGenerator } from '../harness/http-contender.ts'
+import { startChild } from '../harness/child.ts'
+import { childContender } from '../harness/child-contender.ts'
 import { ndjsonSender } from '../harness/ndjson-sender.ts'
-import { batchOf1000, contender, operatorWith } from '../harness/operator-contender.ts'
+import { batchOf1000, contender, operatorWith, startGenerator } from '../harness/operator-contender.ts'
 import { profiled } from '../harness/profile.ts'
 import { type Measure, perSecond } from '../harness/ratios.ts'
-import { type Store, sqliteStore } from '../harness/stores.ts'
-
-const operatorServer = new URL('../servers/operator.ts', import.meta.url)
-const platformServer = new URL('../servers/platform.ts', import.meta.url)
+import { sqliteStore } from '../harness/stores.ts'
 
 /** The approximate rate. A round has a fixed number of messages and ends when all are settled. */
 const recordsPerSecond = 40_000
@@ -28,13 +25,13 @@ export const endToEnd: Benchmark = {
 /** The operator is pinned to one core, the platform to the other. The sender is not pinned. */
 async function startBothSides({ profileTo }: RunOptions): Promise<Contender> {
   const [operatorStore, platformStore] = [await sqliteStore(), await sqliteStore()]
-  const operator = await startChild(operatorServer, {
+  const operator = await startChild('operator.ts', {
     part: 'server',
     args: [operatorStore.url],
     nodeArgs: profiled(profileTo, 'operator'),
   })
   const operatorUrl = `http://127.0.0.1:${await operator.call<number>('port')}`
-  const platform = await startChild(platformServer, {
+  const platform = await startChild('platform.ts', {
     part: 'driver',
     args: [platformStore.url, operatorUrl],
     nodeArgs: profiled(profileTo, 'platform'),
@@ -69,7 +66,8 @@ async function startBothSides({ profileTo }: RunOptions): Promise<Contender> {
     round,
     async stop() {
       await sender.close()
-      await stopAll([platform, operator], [platformStore, operatorStore])
+      await Promise.all([platform.stop(), operator.stop()])
+      await Promise.all([platformStore.remove(), operatorStore.remove()])
     },
   }
 }
@@ -77,30 +75,30 @@ async function startBothSides({ profileTo }: RunOptions): Promise<Contender> {
 /** Measures both parts separately, one after the other. The slower one is the baseline. */
 async function startSlowerPart(): Promise<Contender> {
   const store = await sqliteStore()
-  const platform = await startChild(platformServer, { part: 'driver', args: [store.url] })
+  const platform = await startChild('platform.ts', { part: 'driver', args: [store.url] })
   const sender = ndjsonSender(await platform.call<number>('port'))
   const generator = await startGenerator()
   const ingest = await contender(batchOf1000, operatorWith('SQLite', await sqliteStore()), generator, [])
 
-  const enqueue = async (seconds: number): Promise<Measure> => {
-    const requests = sender.prepare(seconds * recordsPerSecond)
-    const cpuBefore = await platform.call<number>('cpu')
-    const began = performance.now()
-    await sender.send(requests)
-    return {
-      messages: requests.length * 1_000,
-      seconds: (performance.now() - began) / 1000,
-      cpuUs: (await platform.call<number>('cpu')) - cpuBefore,
-    }
-  }
+  const enqueue = childContender({
+    name: 'enqueueing',
+    child: platform,
+    async run(seconds) {
+      const requests = sender.prepare(seconds * recordsPerSecond)
+      const began = performance.now()
+      await sender.send(requests)
+      return { messages: requests.length * 1_000, seconds: (performance.now() - began) / 1000 }
+    },
+    release: () => Promise.all([sender.close(), store.remove()]),
+  })
   return {
     name: 'the slower part alone',
     async warm(seconds) {
-      await enqueue(seconds)
+      await enqueue.warm(seconds)
       await ingest.warm(seconds)
     },
     async round(seconds) {
-      const enqueued = await enqueue(seconds)
+      const enqueued = await enqueue.round(seconds)
       const ingested = await ingest.round(seconds)
       const slower = perSecond(enqueued) < perSecond(ingested) ? enqueued : ingested
       const rate = (measure: Measure): string => `${Math.round(perSecond(measure)).toLocaleString('en')} msg/s`
@@ -112,15 +110,9 @@ async function startSlowerPart(): Promise<Contender> {
       }
     },
     async stop() {
-      await sender.close()
-      await stopAll([platform], [store])
+      await enqueue.stop()
       await ingest.stop()
       await generator.stop()
     },
   }
-}
-
-async function stopAll(children: readonly Child[], stores: readonly Store[]): Promise<void> {
-  await Promise.all(children.map((child) => child.stop()))
-  await Promise.all(stores.map((store) => store.remove()))
 }

@@ -4,7 +4,6 @@ import { profiled } from '../harness/profile.ts'
 import type { Measure } from '../harness/ratios.ts'
 import { sqliteStore } from '../harness/stores.ts'
 
-const server = (name: string): URL => new URL(`../servers/${name}.ts`, import.meta.url)
 const connections = 10_000
 /** The events of a stream at its start (retry, ready), and of each notification (notification, counts). */
 const eventsAtStart = 2
@@ -27,12 +26,12 @@ export const inboxPush: Benchmark = {
 
 async function startStreams(role: 'inbox' | 'bare', name: string, nodeArgs: readonly string[]): Promise<Contender> {
   const store = await sqliteStore()
-  const child = await startChild(server('inbox-streams'), {
+  const child = await startChild('inbox-streams.ts', {
     part: 'server',
     args: [role, store.url],
     nodeArgs: ['--expose-gc', ...nodeArgs],
   })
-  const clients = await startChild(server('inbox-clients'), { part: 'driver' })
+  const clients = await startChild('inbox-clients.ts', { part: 'driver' })
   const before = await child.call<number>('memory')
   const [port, token] = [await child.call<number>('port'), await child.call<string>('token')]
   await clients.call('open', { port, token, count: connections })

@@ -3,7 +3,7 @@ import { bareServer, compareServers, single } from '../harness/operator-contende
 
 const answerer = {
   name: 'a socket that answers',
-  server: new URL('../servers/answerer.ts', import.meta.url),
+  program: 'answerer.ts',
   args: [],
   cleanUp: async () => {},
 }

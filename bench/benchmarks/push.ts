@@ -1,14 +1,20 @@
 import type { Benchmark, Contender } from '../harness/benchmark.ts'
 import { type Child, startChild } from '../harness/child.ts'
-import { startGenerator } from '../harness/http-contender.ts'
-import { batchOf1000, contender, type Side, single, type Traffic } from '../harness/operator-contender.ts'
+import { childContender } from '../harness/child-contender.ts'
+import {
+  batchOf1000,
+  contender,
+  type Side,
+  single,
+  startGenerator,
+  type Traffic,
+} from '../harness/operator-contender.ts'
 import { profiled } from '../harness/profile.ts'
 import type { PushKind, PushTarget } from '../harness/push-target.ts'
 import { sqliteStore } from '../harness/stores.ts'
 
 type Method = 'service' | 'client' | 'node:http2' | 'encryption'
 
-const server = (name: string): URL => new URL(`../servers/${name}.ts`, import.meta.url)
 const services: Record<PushKind, string> = { fcm: 'FCM', apns: 'APNs', 'web-push': 'Web Push' }
 /** A typical latency of a nearby push service. */
 const latencyMs = 20
@@ -121,7 +127,7 @@ function latencyBenchmark(kind: 'fcm' | 'apns'): Benchmark {
 }
 
 async function startSink(kind: PushKind, latency = 0): Promise<{ target: PushTarget; sink: Child }> {
-  const sink = await startChild(server('push-sink'), { part: 'driver', args: [kind, String(latency)] })
+  const sink = await startChild('push-sink.ts', { part: 'driver', args: [kind, String(latency)] })
   return { sink, target: await sink.call<PushTarget>('target') }
 }
 
@@ -132,25 +138,17 @@ async function startSender(
   nodeArgs: readonly string[],
   sink?: Child,
 ): Promise<Contender> {
-  const child = await startChild(server('push-sender'), {
+  const child = await startChild('push-sender.ts', {
     part: 'server',
     args: [method, JSON.stringify(target)],
     nodeArgs,
   })
-  const send = (seconds: number) => child.call<{ messages: number; seconds: number }>('send', seconds)
-  return {
+  return childContender({
     name: method === 'service' ? 'our service' : `a bare loop of ${method}`,
-    warm: async (seconds) => void (await send(seconds)),
-    async round(seconds) {
-      const before = await child.call<number>('cpu')
-      const sent = await send(seconds)
-      return { ...sent, cpuUs: (await child.call<number>('cpu')) - before }
-    },
-    async stop() {
-      await child.stop()
-      await sink?.stop()
-    },
-  }
+    child,
+    run: (seconds) => child.call<{ messages: number; seconds: number }>('send', seconds),
+    release: async () => sink?.stop(),
+  })
 }
 
 /** @param options.sink stopped with the contender */
@@ -162,13 +160,13 @@ async function startOperator(
 ): Promise<Contender> {
   const store = await sqliteStore()
   const args = [store.url, JSON.stringify(target)]
-  const side = { name: `operator, ${name}`, server: server('push-operator'), args, cleanUp: () => store.remove() }
+  const side = { name: `operator, ${name}`, program: 'push-operator.ts', args, cleanUp: () => store.remove() }
   return startServer(traffic, side, nodeArgs, sink)
 }
 
 function startBareServer(target: PushTarget, traffic: Traffic, sink: Child): Promise<Contender> {
   const args = [JSON.stringify(target)]
-  const side = { name: 'bare node:http2', server: server('push-bare'), args, cleanUp: async () => {} }
+  const side = { name: 'bare node:http2', program: 'push-bare.ts', args, cleanUp: async () => {} }
   return startServer(traffic, side, [], sink)
 }
 

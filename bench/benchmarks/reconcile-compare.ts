@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { scattered, writeIds } from '../../test/support/scattered-ids.ts'
 import type { Benchmark, Contender } from '../harness/benchmark.ts'
 import { startChild } from '../harness/child.ts'
+import { childContender } from '../harness/child-contender.ts'
 import { profiled } from '../harness/profile.ts'
 import type { Measure } from '../harness/ratios.ts'
 import { postgresStore, type Store, sqliteStore } from '../harness/stores.ts'
@@ -56,26 +57,19 @@ async function startReconciler(
   answer: string,
   nodeArgs: readonly string[],
 ): Promise<Contender> {
-  const program = new URL('../servers/reconcile-compare.ts', import.meta.url)
-  const child = await startChild(program, { part: 'any', args: [store.url], nodeArgs })
+  const child = await startChild('reconcile-compare.ts', { part: 'any', args: [store.url], nodeArgs })
   await child.call('fill', [0, ids])
-  const round = async (): Promise<Measure> => {
-    const before = await child.call<number>('cpu')
-    const { found, seconds, loadSeconds, memoryMb } = await child.call<Compared>('compare', answer)
-    if (found !== 2 * differing) throw new Error(`${engine} found ${found} differences, not ${2 * differing}`)
-    const cpuUs = (await child.call<number>('cpu')) - before
-    const notes = { loading: `${loadSeconds.toFixed(2)} s` }
-    return { messages: ids, seconds, cpuUs, peakMb: Math.round(memoryMb), notes }
-  }
-  return {
+  return childContender({
     name: engine,
-    warm: async () => void (await round()),
-    round,
-    async stop() {
-      await child.stop()
-      await store.remove()
+    child,
+    async run() {
+      const { found, seconds, loadSeconds, memoryMb } = await child.call<Compared>('compare', answer)
+      if (found !== 2 * differing) throw new Error(`${engine} found ${found} differences, not ${2 * differing}`)
+      const notes = { loading: `${loadSeconds.toFixed(2)} s` }
+      return { messages: ids, seconds, peakMb: Math.round(memoryMb), notes }
     },
-  }
+    release: () => store.remove(),
+  })
 }
 
 function sortAndComm({ operator, crm }: { operator: string; crm: string }, ids: number, folder: string): Contender {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Benchmark, Contender, RunOptions } from '../harness/benchmark.ts'
 import { startChild } from '../harness/child.ts'
+import { childContender } from '../harness/child-contender.ts'
 import { blockedOfBrand1, postgresPlayers } from '../harness/players.ts'
 import { profiled } from '../harness/profile.ts'
 import { readList } from '../harness/read-list.ts'
@@ -34,29 +35,23 @@ function psql(url: string): readonly string[] {
 
 async function startOperator(database: Store, size: number, options: RunOptions): Promise<Contender> {
   const own = await sqliteStore()
-  const child = await startChild(new URL('../servers/reconciliation.ts', import.meta.url), {
+  const child = await startChild('reconciliation.ts', {
     part: 'any',
     args: [database.url, own.url],
     nodeArgs: profiled(options.profileTo, 'subject'),
   })
   const port = await child.call<number>('port')
-  return {
+  const { users } = await readList(port, true)
+  if (users !== size) throw new Error(`${users} users were listed, not ${size}`)
+  return childContender({
     name: 'operator',
-    async warm() {
-      const { users } = await readList(port, true)
-      if (users !== size) throw new Error(`${users} users were listed, not ${size}`)
-    },
-    async round() {
-      const before = await child.call<number>('cpu')
+    child,
+    async run() {
       const { seconds } = await readList(port)
-      const cpuUs = (await child.call<number>('cpu')) - before
-      return { messages: size, seconds, cpuUs, peakMb: await child.call<number>('peakMb') }
+      return { messages: size, seconds, peakMb: await child.call<number>('peakMb') }
     },
-    async stop() {
-      await child.stop()
-      await own.remove()
-    },
-  }
+    release: () => own.remove(),
+  })
 }
 
 /** A program that prints the ids. Its CPU is not measured. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { importOptions } from '../../test/support/quick-imports/import-options.ts'
 import { type Part, pinned } from './cores.ts'
 
@@ -19,9 +19,9 @@ export interface ChildOptions {
 /** Longer than any call takes. */
 const patienceMs = 180_000
 
-/** Starts one of our programs (see handle-calls.ts) in a pinned process, and waits until it is ready. */
-export async function startChild(program: URL, options: ChildOptions): Promise<Child> {
-  const file = fileURLToPath(program)
+/** Starts a program of bench/servers/ (see handle-calls.ts) in a pinned process, and waits until it is ready. */
+export async function startChild(program: string, options: ChildOptions): Promise<Child> {
+  const file = join(import.meta.dirname, '../servers', program)
   const [command = '', ...args] = pinned(options.part, [
     process.execPath,
     '--disable-warning=ExperimentalWarning',

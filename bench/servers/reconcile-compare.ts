@@ -15,7 +15,7 @@ const brand = '1'
 
 handleCalls({
   fill: ([from, to]: [number, number]) => fillCrm(store, brand, from, to),
-  async compareLists(file: string) {
+  async compare(file: string) {
     const database = await openDatabase(crmFileOf(store) ?? store, { migrations: crmStoreMigrations, shared: true })
     const began = performance.now()
     const scratch = await database.scratch()

@@ -7,7 +7,6 @@ import { readList } from '../../bench/harness/read-list.ts'
 import { sqliteStore } from '../../bench/harness/stores.ts'
 import type { Proof } from '../harness/proof.ts'
 
-const server = new URL('../../bench/servers/reconciliation.ts', import.meta.url)
 const maxMb = 256
 /** The tolerance: the memory of a process varies between runs. */
 const toleranceMb = 32
@@ -39,7 +38,7 @@ interface Measured {
 async function measureStream(size: number): Promise<Measured> {
   const users = await postgresPlayers(size)
   const own = await sqliteStore()
-  const child = await startChild(server, { part: 'any', args: [users.url, own.url] })
+  const child = await startChild('reconciliation.ts', { part: 'any', args: [users.url, own.url] })
   try {
     const port = await child.call<number>('port')
     await readList(port)
