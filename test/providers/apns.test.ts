@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { createServer, sensitiveHeaders } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import type { Check } from '../../src/base/runtime/check.ts'
 import type { Device } from '../../src/subjects/devices/device.ts'
@@ -11,7 +10,9 @@ import { apnsNotification } from '../../src/subjects/providers/apns/notification
 import { apnsSigningKey, createProviderTokens, issuedAt } from '../../src/subjects/providers/apns/provider-token.ts'
 import type { PushService } from '../../src/subjects/providers/push-service.ts'
 import { type ApnsStandIn, type ApnsStandInOptions, apnsStandIn } from '../../src/tools/stand-ins/apns.ts'
-import { contextOf, pushServiceSuite, pushTo } from '../suites/push-service.ts'
+import { pushServiceSuite, pushTo } from '../suites/push-service.ts'
+import { contextOf } from '../support/context.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { apnsRows } from './apns-rows.ts'
 
 pushServiceSuite({
@@ -272,13 +273,11 @@ test('apns: headers with a different value in each notification are not indexed 
     stream.respond({ ':status': 200, 'apns-id': headers['apns-id'] })
     stream.end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const { url } = await listenLocally(t, server)
   const service = apns({
     ...standIn.credentials,
     topic: 'com.example.app',
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: url,
   })
   t.after(() => service.close?.())
   for (let n = 0; n < 2; n++) await service.send(pushTo(deviceOf(standIn)), contextOf())

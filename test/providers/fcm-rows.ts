@@ -7,8 +7,10 @@ const field = (name: string, description: string) => ({
   '@type': 'type.googleapis.com/google.rpc.BadRequest',
   fieldViolations: [{ field: name, description }],
 })
-function google(code: number, status: string, message: string, ...details: object[]): string {
-  return JSON.stringify({ error: { code, message, status, ...(details.length > 0 && { details }) } })
+/** An answer in the format of Google's APIs. */
+function google(code: number, status: string, message: string, ...details: object[]) {
+  const error = { code, message, status, ...(details.length > 0 && { details }) }
+  return { status: code, body: JSON.stringify({ error }) }
 }
 
 const rejected = { category: 'failed', reason: 'rejected' } as const
@@ -25,8 +27,7 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '400 INVALID_ARGUMENT, field message.token',
-    status: 400,
-    body: google(
+    ...google(
       400,
       'INVALID_ARGUMENT',
       'Request contains an invalid argument.',
@@ -38,8 +39,7 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '400 INVALID_ARGUMENT, not a valid FCM registration token',
-    status: 400,
-    body: google(
+    ...google(
       400,
       'INVALID_ARGUMENT',
       'The registration token is not a valid FCM registration token',
@@ -50,8 +50,7 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '400 INVALID_ARGUMENT, bad data value',
-    status: 400,
-    body: google(
+    ...google(
       400,
       'INVALID_ARGUMENT',
       "Invalid value at 'message.data[0].value' (TYPE_STRING), 1",
@@ -61,14 +60,12 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '400 INVALID_ARGUMENT, too big',
-    status: 400,
-    body: google(400, 'INVALID_ARGUMENT', 'Android message is too big', detail('INVALID_ARGUMENT')),
+    ...google(400, 'INVALID_ARGUMENT', 'Android message is too big', detail('INVALID_ARGUMENT')),
     outcome: rejected,
   },
   {
     row: '400 INVALID_ARGUMENT, bad ttl',
-    status: 400,
-    body: google(
+    ...google(
       400,
       'INVALID_ARGUMENT',
       'Invalid TTL',
@@ -79,47 +76,40 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '401 THIRD_PARTY_AUTH_ERROR',
-    status: 401,
-    body: google(401, 'UNAUTHENTICATED', 'Auth error from APNS or Web Push Service', detail('THIRD_PARTY_AUTH_ERROR')),
+    ...google(401, 'UNAUTHENTICATED', 'Auth error from APNS or Web Push Service', detail('THIRD_PARTY_AUTH_ERROR')),
     outcome: { ...misconfigured, blame: 'message' },
   },
   {
     row: '401 APNS_AUTH_ERROR',
-    status: 401,
-    body: google(401, 'UNAUTHENTICATED', 'Auth error from APNS', detail('APNS_AUTH_ERROR')),
+    ...google(401, 'UNAUTHENTICATED', 'Auth error from APNS', detail('APNS_AUTH_ERROR')),
     outcome: { ...misconfigured, blame: 'message' },
   },
   {
     row: '401 UNAUTHENTICATED',
-    status: 401,
-    body: google(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.'),
+    ...google(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.'),
     outcome: misconfigured,
     requests: 2,
   },
   {
     row: '403 SENDER_ID_MISMATCH',
-    status: 403,
-    body: google(403, 'PERMISSION_DENIED', 'SenderId mismatch', detail('SENDER_ID_MISMATCH')),
+    ...google(403, 'PERMISSION_DENIED', 'SenderId mismatch', detail('SENDER_ID_MISMATCH')),
     outcome: rejected,
     token: 'mismatch',
   },
   {
     row: '403 PERMISSION_DENIED',
-    status: 403,
-    body: google(403, 'PERMISSION_DENIED', "Permission 'cloudmessaging.messages.create' denied on resource"),
+    ...google(403, 'PERMISSION_DENIED', "Permission 'cloudmessaging.messages.create' denied on resource"),
     outcome: misconfigured,
   },
   {
     row: '404 UNREGISTERED',
-    status: 404,
-    body: google(404, 'NOT_FOUND', 'Requested entity was not found.', detail('UNREGISTERED')),
+    ...google(404, 'NOT_FOUND', 'Requested entity was not found.', detail('UNREGISTERED')),
     outcome: rejected,
     token: 'gone',
   },
   {
     row: '404 NOT_FOUND without FcmError',
-    status: 404,
-    body: google(404, 'NOT_FOUND', 'Requested entity was not found.'),
+    ...google(404, 'NOT_FOUND', 'Requested entity was not found.'),
     outcome: misconfigured,
   },
   {
@@ -130,21 +120,18 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '429 QUOTA_EXCEEDED',
-    status: 429,
-    body: google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', detail('QUOTA_EXCEEDED')),
+    ...google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', detail('QUOTA_EXCEEDED')),
     outcome: { ...limited, retryAfterMs: 60_000 },
   },
   {
     row: '429 RESOURCE_EXHAUSTED with Retry-After',
-    status: 429,
     headers: { 'retry-after': '7' },
-    body: google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded for quota metric'),
+    ...google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded for quota metric'),
     outcome: { ...limited, retryAfterMs: 7_000 },
   },
   {
     row: '429 QUOTA_EXCEEDED of one device',
-    status: 429,
-    body: google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', detail('QUOTA_EXCEEDED'), {
+    ...google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', detail('QUOTA_EXCEEDED'), {
       '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
       violations: [{ subject: 'device', description: 'Device message rate exceeded' }],
     }),
@@ -152,8 +139,7 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '500 INTERNAL',
-    status: 500,
-    body: google(500, 'INTERNAL', 'Internal error encountered.', detail('INTERNAL')),
+    ...google(500, 'INTERNAL', 'Internal error encountered.', detail('INTERNAL')),
     outcome: { ...away, blame: 'message' },
   },
   {
@@ -170,15 +156,13 @@ export const fcmRows: readonly Row[] = [
   },
   {
     row: '503 UNAVAILABLE',
-    status: 503,
-    body: google(503, 'UNAVAILABLE', 'The service is currently unavailable.', detail('UNAVAILABLE')),
+    ...google(503, 'UNAVAILABLE', 'The service is currently unavailable.', detail('UNAVAILABLE')),
     outcome: away,
   },
   {
     row: '503 UNAVAILABLE with Retry-After',
-    status: 503,
     headers: { 'retry-after': '30' },
-    body: google(503, 'UNAVAILABLE', 'The service is currently unavailable.', detail('UNAVAILABLE')),
+    ...google(503, 'UNAVAILABLE', 'The service is currently unavailable.', detail('UNAVAILABLE')),
     outcome: { ...away, retryAfterMs: 30_000 },
   },
   {

@@ -2,14 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import type { DeviceAnswer } from '../../src/subjects/providers/push-service.ts'
 import { mostPayloadBytes, payloadOf } from '../../src/subjects/providers/web-push/payload.ts'
 import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
 import { webPush } from '../../src/subjects/providers/web-push/web-push.ts'
-import { contextOf, deviceOf, pushTo, startHolding, startWebPush, subject } from './web-push/fixture.ts'
+import { pushServiceSuite, pushTo } from '../suites/push-service.ts'
+import { contextOf } from '../support/context.ts'
+import { listenLocally } from '../support/listen-locally.ts'
+import { deviceOf, startHolding, startWebPush, subject, webPushStage } from './web-push/fixture.ts'
 import { webPushRows } from './web-push-rows.ts'
+
+pushServiceSuite({
+  name: 'web-push',
+  variant: 'HTTP/1.1',
+  rows: webPushRows,
+  start: (t) => webPushStage(t),
+})
 
 const errorOf = (answer: DeviceAnswer): string => (answer.category === 'successful' ? '' : answer.error)
 
@@ -48,17 +57,6 @@ test('a message arrives encrypted, is decrypted by the device and shown', async 
   assert.ok(ttl > 3_590 && ttl <= 3_600, `ttl ${ttl}`)
 })
 
-test('users of two brands with equal ids have separate devices', async (t) => {
-  const { standIn, service, device } = await startWebPush(t)
-  const [one, two] = [device({ brand: '1' }), device({ brand: '2' })]
-  await service.send(pushTo(one, { content: { title: 'one' } }), contextOf())
-  await service.send(pushTo(two, { content: { title: 'two' } }), contextOf())
-  assert.deepEqual(
-    [one, two].map(({ token }) => standIn.shown(token).map(({ title }) => title)),
-    [['one'], ['two']],
-  )
-})
-
 test('the service reaches subscriptions of browsers, and only of its apps if they are configured', () => {
   const keys = makeVapidKeys()
   const all = webPush({ ...keys, subject })
@@ -71,28 +69,19 @@ test('the service reaches subscriptions of browsers, and only of its apps if the
   assert.equal(some.reaches(deviceOf('{}', { app: 'news.example' })), false)
 })
 
-for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
-  test(`the answer ${row} is ${outcome}, and the token is ${token}`, async (t) => {
-    const { standIn, service, device } = await startWebPush(t)
-    const to = device()
-    standIn.play({ answer: { status, headers, body } })
-    const answer = await service.send(pushTo(to), contextOf())
-    assert.equal(answer.category, outcome)
-    assert.equal(answer.token ?? 'kept', token)
-    assert.match(answer.rule, new RegExp(`^web-push ${status}`))
-    if (body !== '') assert.equal(answer.answer, body)
-    if (answer.category === 'successful') return
-    assert.match(answer.error, new RegExp(`answered ${status}`))
-    if (answer.category === 'fatal') {
-      assert.equal(answer.uncertain, undefined)
-      assert.equal(answer.retryAfterMs, headers['retry-after'] ? 7_000 : undefined)
-      // An answer of one vendor's push service concerns only the message; a refused credential concerns all.
-      const ofVendor = answer.reason === 'misconfigured' || answer.reason === 'unavailable'
-      assert.equal(answer.blame, ofVendor ? 'provider' : 'message')
-      assert.equal(answer.concerns, ofVendor ? 'counterpart' : undefined)
-    }
-  })
-}
+test('over HTTP/1.1 a connection that ends may have lost an answer, which concerns its vendor only', async (t) => {
+  const { standIn, service, device } = await startWebPush(t)
+  for (const reset of ['before', 'after'] as const) {
+    standIn.play({ reset, times: 1 })
+    assert.partialDeepStrictEqual(await service.send(pushTo(device()), contextOf()), {
+      category: 'fatal',
+      reason: 'unavailable',
+      blame: 'provider',
+      concerns: 'counterpart',
+      uncertain: true,
+    })
+  }
+})
 
 test('a key other than that of the subscription is a misconfiguration, until the credential is proven', async (t) => {
   const { standIn, service } = await startWebPush(t)
@@ -113,35 +102,6 @@ test('a subscription that no longer exists is gone', async (t) => {
   assert.partialDeepStrictEqual(await service.send(pushTo(to), contextOf()), { category: 'failed', token: 'gone' })
 })
 
-test('if the answer is lost after acceptance, the message is uncertain, and the next attempt replaces the first on the device', async (t) => {
-  const { standIn, service, device } = await startWebPush(t)
-  const to = device()
-  standIn.play({ reset: 'after', times: 1 })
-  const push = pushTo(to)
-  assert.partialDeepStrictEqual(await service.send(push, contextOf()), {
-    category: 'fatal',
-    reason: 'unavailable',
-    blame: 'provider',
-    concerns: 'counterpart',
-    uncertain: true,
-  })
-  assert.equal((await service.send(push, contextOf())).category, 'successful')
-  const shown = standIn.shown(to.token)
-  assert.deepEqual(
-    shown.map(({ tag, replaced }) => [tag, replaced]),
-    [[push.ref, 1]],
-  )
-})
-
-test('a connection that is reset before acceptance is fatal, and nothing is shown', async (t) => {
-  const { standIn, service, device } = await startWebPush(t)
-  const to = device()
-  standIn.play({ reset: 'before', times: 1 })
-  assert.equal((await service.send(pushTo(to), contextOf())).category, 'fatal')
-  assert.deepEqual(standIn.shown(to.token), [])
-  assert.equal(standIn.arrivals[0]?.accepted, false)
-})
-
 test('if no server listens, the message has certainly not arrived', async (t) => {
   const { standIn, service, device } = await startWebPush(t)
   const to = device()
@@ -149,13 +109,6 @@ test('if no server listens, the message has certainly not arrived', async (t) =>
   const answer = await service.send(pushTo(to), contextOf())
   assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'unavailable', rule: 'web-push no connection' })
   assert.ok(!('uncertain' in answer))
-})
-
-test('a send ends at the deadline, and the message may have arrived', async (t) => {
-  const holding = await startHolding(t)
-  const { service, device } = await startWebPush(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
-  const answer = await service.send(pushTo(device()), contextOf(1_000))
-  assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', blame: 'provider', uncertain: true })
 })
 
 test('after the deadline, or while the process is stopping, nothing is sent', async (t) => {
@@ -168,21 +121,6 @@ test('after the deadline, or while the process is stopping, nothing is sent', as
   const stopped = await service.send(pushTo(device()), contextOf(10_000, AbortSignal.abort()))
   assert.partialDeepStrictEqual(stopped, { category: 'fatal', reason: 'stopping', blame: 'provider' })
   assert.equal(standIn.arrivals.length, 1)
-})
-
-test('a stop while the answer is awaited ends the send, and the message is uncertain', async (t) => {
-  const holding = await startHolding(t)
-  const { service, device } = await startWebPush(t, { origins: { 'https://fcm.googleapis.com': holding.url } })
-  const stop = new AbortController()
-  const sending = service.send(pushTo(device()), contextOf(30_000, stop.signal))
-  await holding.come
-  stop.abort()
-  assert.partialDeepStrictEqual(await sending, {
-    category: 'fatal',
-    reason: 'stopping',
-    blame: 'provider',
-    uncertain: true,
-  })
 })
 
 test('close() waits for sends in flight and refuses new ones', async (t) => {
@@ -212,13 +150,6 @@ test('a message that is too large for a browser fails before it is sent, and the
   assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'too_large' })
   assert.match(errorOf(answer), /has 3994 bytes, and the maximum is 3993/)
   assert.equal(standIn.arrivals.length, 1)
-})
-
-test('an expired message fails and is not sent', async (t) => {
-  const { standIn, service, device } = await startWebPush(t)
-  const answer = await service.send(pushTo(device(), { expiresAt: Date.now() }), contextOf())
-  assert.partialDeepStrictEqual(answer, { category: 'failed', reason: 'expired' })
-  assert.deepEqual(standIn.arrivals, [])
 })
 
 test('an expired subscription fails as gone, and nothing is sent to it', async (t) => {
@@ -324,9 +255,8 @@ test('a redirect is not followed', async (t) => {
     reached++
     response.writeHead(201).end()
   })
-  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve))
-  t.after(() => inside.close())
-  const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/latest/meta-data/`
+  const { url } = await listenLocally(t, inside)
+  const location = `${url}/latest/meta-data/`
   const { standIn, service, device } = await startWebPush(t)
   for (const status of [301, 302, 303, 307, 308]) {
     const stop = standIn.play({ answer: { status, headers: { location } } })
@@ -344,10 +274,8 @@ test('the query of an endpoint is kept, because Windows has the token there', as
     seen.push(request.url ?? '')
     request.resume().on('end', () => response.writeHead(201).end())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
+  const { url: address } = await listenLocally(t, server)
   const origin = 'https://wns2-par02p.notify.windows.com'
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const { service, device } = await startWebPush(t, { origins: { [origin]: address } })
   const token = device().token.replace(/https:[^"]+/, `${origin}/w/?token=BQYA%2bA%3d%3d`)
   assert.equal((await service.send(pushTo(deviceOf(token)), contextOf())).category, 'successful')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo, LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { checkVapid, checkWebPush } from '../../../src/subjects/providers/web-push/check.ts'
 import { makeVapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts'
+import { listenLocally } from '../../support/listen-locally.ts'
 import { startWebPush, subject } from './fixture.ts'
 
 /** Tests have no access to the internet. */
@@ -19,10 +19,7 @@ async function serverWithClock(t: TestContext, clock: () => number): Promise<str
   const server = createServer((_request, response) => {
     response.writeHead(404, { date: new Date(clock()).toUTCString() }).end('not found')
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return (await listenLocally(t, server)).url
 }
 
 test('a valid credential with reachable push services passes all checks', async (t) => {

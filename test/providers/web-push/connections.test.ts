@@ -1,38 +1,21 @@
 // The requirements for every push service, with Web Push over HTTP/2, and its connections: their guard, their fallback and their number.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo, LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { clock } from '../../../src/base/runtime/clock.ts'
 import { createOrigins, type OriginsOptions } from '../../../src/subjects/providers/web-push/origins.ts'
 import { makeVapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts'
-import { webPush } from '../../../src/subjects/providers/web-push/web-push.ts'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import { createFaults } from '../../../src/tools/stand-ins/faults.ts'
 import { openPushServer } from '../../../src/tools/stand-ins/push-server.ts'
-import { startWebPushStandIn } from '../../../src/tools/stand-ins/web-push.ts'
-import { pushServiceSuite, type Row } from '../../suites/push-service.ts'
+import { pushServiceSuite } from '../../suites/push-service.ts'
 import { connectProxy } from '../../support/connect-proxy.ts'
+import { contextOf } from '../../support/context.ts'
+import { listenLocally } from '../../support/listen-locally.ts'
 import { webPushRows } from '../web-push-rows.ts'
-import { contextOf, deviceOf, subject } from './fixture.ts'
-
-const rows: readonly Row[] = webPushRows.map(({ row, status, headers, body, outcome, reason, token }) => ({
-  row,
-  status,
-  body,
-  ...(headers && { headers }),
-  outcome: {
-    category: outcome,
-    ...(reason !== undefined && { reason }),
-    ...(outcome === 'fatal' && {
-      blame: reason === 'misconfigured' || reason === 'unavailable' ? 'provider' : 'message',
-    }),
-    ...(headers?.['retry-after'] !== undefined && { retryAfterMs: 7_000 }),
-  },
-  ...(token !== 'kept' && { token }),
-}))
+import { subject, webPushStage } from './fixture.ts'
 
 const standInCertificate = makeCertificate()
 
@@ -41,18 +24,8 @@ pushServiceSuite({
   name: 'web-push',
   variant: 'HTTP/2',
   http2: true,
-  rows,
-  async start() {
-    const origin = 'https://fcm.googleapis.com'
-    const standIn = await startWebPushStandIn({ origin, certificate: standInCertificate })
-    const keys = makeVapidKeys()
-    return {
-      service: webPush({ ...keys, subject, origins: { [origin]: standIn.url }, ca: standInCertificate.cert }),
-      standIn,
-      device: (brand = '1') => deviceOf(standIn.subscribe({ applicationServerKey: keys.publicKey }), { brand }),
-      secrets: [keys.privateKey],
-    }
-  },
+  rows: webPushRows,
+  start: (t) => webPushStage(t, { ca: standInCertificate.cert }, { certificate: standInCertificate }),
 })
 
 // In these tests 127.0.0.1 is a public address, and 127.0.0.9 an internal one.
@@ -177,12 +150,6 @@ async function startHttp1Server(t: TestContext, protocols: string[] | undefined)
     versions.push(request.httpVersion)
     request.resume().on('end', () => response.writeHead(201).end())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port } = await listenLocally(t, server)
   return { url: `https://${host}:${port}`, versions: () => versions, connections: () => connections }
 }

@@ -1,12 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { uuidv7 } from '../../../src/base/runtime/ids.ts'
-import type { PushContent } from '../../../src/contract/content.ts'
 import type { Device } from '../../../src/subjects/devices/device.ts'
-import type { SendContext } from '../../../src/subjects/providers/provider.ts'
-import type { Push, PushService } from '../../../src/subjects/providers/push-service.ts'
+import type { PushService } from '../../../src/subjects/providers/push-service.ts'
 import { makeVapidKeys, type VapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts'
 import { type WebPushOptions, webPush } from '../../../src/subjects/providers/web-push/web-push.ts'
 import {
@@ -14,6 +10,8 @@ import {
   type WebPushStandIn,
   type WebPushStandInOptions,
 } from '../../../src/tools/stand-ins/web-push.ts'
+import type { PushStage } from '../../suites/push-service.ts'
+import { listenLocally } from '../../support/listen-locally.ts'
 
 export const subject = 'mailto:ops@example.com'
 
@@ -47,19 +45,15 @@ export async function startWebPush(
   }
 }
 
+/** The stage of the suite of every push service. */
+export async function webPushStage(...args: Parameters<typeof startWebPush>): Promise<PushStage> {
+  const { service, standIn, keys, device } = await startWebPush(...args)
+  return { service, standIn, device: (brand = '1') => device({ brand }), secrets: [keys.privateKey] }
+}
+
 export function deviceOf(token: string, over: Partial<Device> = {}): Device {
   return { brand: '1', userId: '1001', kind: 'webpush', token, linkedAt: '2026-11-21T10:00:00Z', ...over }
 }
-
-export function pushTo(device: Device, over: Partial<Push> = {}): Push {
-  const content: PushContent = { title: 'Hello', body: 'There' }
-  return { ref: uuidv7(), device, content, expiresAt: Date.now() + 3_600_000, ...over }
-}
-
-export const contextOf = (ms = 10_000, signal: AbortSignal = new AbortController().signal): SendContext => ({
-  deadline: Date.now() + ms,
-  signal,
-})
 
 /** Starts a push service that answers when the test calls release(). */
 export async function startHolding(t: TestContext): Promise<{
@@ -73,14 +67,9 @@ export async function startHolding(t: TestContext): Promise<{
     waiting.push(response)
     request.resume()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const { url } = await listenLocally(t, server)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     come: once(server, 'request'),
     answer: () => {
       for (const response of waiting.splice(0)) response.writeHead(201).end()

@@ -5,8 +5,10 @@ import type { LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { webPush } from '../../../src/subjects/providers/web-push/web-push.ts'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
+import { pushTo } from '../../suites/push-service.ts'
 import { connectProxy } from '../../support/connect-proxy.ts'
-import { contextOf, deviceOf, pushTo, startWebPush, subject, type WebPushSetup } from './fixture.ts'
+import { contextOf } from '../../support/context.ts'
+import { deviceOf, startWebPush, subject, type WebPushSetup } from './fixture.ts'
 
 const certificate = makeCertificate()
 
@@ -33,40 +35,15 @@ check('messages of one service share a connection of HTTP/2, and are decrypted',
   assert.deepEqual(new Set(standIn.arrivals.map(({ headers }) => versionOf(headers))), new Set(['HTTP/2']))
 })
 
-check('Retry-After of an answer is read', async (t) => {
-  const { standIn, service, device } = await startTls(t)
-  standIn.play({ answer: { status: 429, headers: { 'retry-after': '7' }, body: '' } })
-  const answer = await service.send(pushTo(device()), contextOf())
-  assert.partialDeepStrictEqual(answer, { category: 'fatal', retryAfterMs: 7_000 })
-})
-
-check('a message whose answer is lost is uncertain', async (t) => {
-  const { standIn, service, device } = await startTls(t)
-  standIn.play({ reset: 'after' })
-  const answer = await service.send(pushTo(device()), contextOf())
-  assert.partialDeepStrictEqual(answer, { category: 'fatal', rule: 'web-push answer lost', uncertain: true })
-})
-
 check('a message without an answer in time is uncertain, and the next one arrives', async (t) => {
   const { standIn, service, device } = await startTls(t)
   const to = device()
   await service.send(pushTo(to), contextOf())
   const stop = standIn.play({ delayMs: 5_000 })
   const answer = await service.send(pushTo(to), contextOf(200))
-  assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', uncertain: true })
+  assert.partialDeepStrictEqual(answer, { category: 'fatal', reason: 'timeout', blame: 'provider', uncertain: true })
   stop()
   assert.equal((await service.send(pushTo(to), contextOf())).category, 'successful')
-})
-
-check('after GOAWAY all messages arrive, each once', async (t) => {
-  const { standIn, service, device } = await startTls(t)
-  const to = device()
-  for (let left = 3; left > 0; left--) {
-    standIn.play({ goaway: true })
-    const answers = await Promise.all(Array.from({ length: 50 }, () => service.send(pushTo(to), contextOf())))
-    assert.deepEqual(new Set(answers.map(({ category }) => category)), new Set(['successful']))
-  }
-  assert.equal(standIn.shown(to.token).length, 150)
 })
 
 check('a service without HTTP/2 is called over HTTP/1.1', async (t) => {

@@ -18,10 +18,15 @@ test('only 404 and 410 make a subscription gone, and no status alone is evidence
   assert.deepEqual(of('mismatch'), [])
 })
 
-test('each row of the answers table has its outcome and verdict', () => {
+test('each row of the answers table has its outcome and verdict, is shown as it came and concerns one vendor at most', () => {
   for (const { row, status, headers = {}, body, outcome, token } of webPushRows) {
-    const answer = readWebPushAnswer(status, headers, body)
-    assert.deepEqual([answer.category, answer.token ?? 'kept'], [outcome, token], row)
+    const answer = readWebPushAnswer(status, headers, body, 0)
+    assert.deepEqual([answer.category, answer.token], [outcome.category, token], row)
+    if (body !== '') assert.equal(answer.answer, body, row)
+    if (answer.category === 'successful') continue
+    assert.match(answer.error, new RegExp(`answered ${status}`), row)
+    if (answer.category === 'fatal')
+      assert.equal(answer.concerns, answer.blame === 'provider' ? 'counterpart' : undefined, row)
   }
 })
 

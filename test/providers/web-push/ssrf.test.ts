@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
+import { createServer, type LookupFunction } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { Pool } from 'undici'
 import { exchange } from '../../../src/base/http-client/exchange.ts'
@@ -12,7 +12,10 @@ import { makeVapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts
 import { webPush } from '../../../src/subjects/providers/web-push/web-push.ts'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import { startWebPushStandIn } from '../../../src/tools/stand-ins/web-push.ts'
-import { contextOf, deviceOf, pushTo, subject } from './fixture.ts'
+import { pushTo } from '../../suites/push-service.ts'
+import { contextOf } from '../../support/context.ts'
+import { listenLocally } from '../../support/listen-locally.ts'
+import { deviceOf, subject } from './fixture.ts'
 
 /** A server on an internal address, which must not be reached. */
 async function startInternalServer(
@@ -23,10 +26,8 @@ async function startInternalServer(
     connections++
     socket.destroy()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close())
-  return { port: (server.address() as AddressInfo).port, connections: () => connections }
+  const { port } = await listenLocally(t, server)
+  return { port, connections: () => connections }
 }
 
 /** A name server with a list of answers, one for each look-up. The last answer is repeated. */
@@ -187,17 +188,6 @@ async function pushServer(t: TestContext) {
     requests++
     request.resume().on('end', () => response.writeHead(201).end())
   })
-  const sockets = new Set<{ destroy(): void }>()
-  server.on('secureConnection', (socket) => sockets.add(socket))
-  const cut = (): void => {
-    for (const socket of sockets) socket.destroy()
-  }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    cut()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const { port, cut } = await listenLocally(t, server)
   return { url: `https://push.example.test:${port}`, ca: cert, requests: () => requests, cut }
 }
