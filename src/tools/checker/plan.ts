@@ -46,14 +46,27 @@ export interface Step<Tool> {
   readonly messages: number
 }
 
+/** The size of a run. */
+export interface Planned {
+  /** The most messages. */
+  readonly messages: number
+  /** The number of results. */
+  readonly total: number
+}
+
 type Endpoints = ReadonlyMap<Feature, EndpointState>
 
-export function planSteps<Tool>(input: PlanInput<Tool>): readonly Step<Tool>[] {
+export function planRun<Tool>(input: PlanInput<Tool>): Planned & { readonly steps: readonly Step<Tool>[] } {
   const { checks, rules, only, endpoints } = input
   const chosen = checks.filter((check) => isInRuleSet(check, rules) && isChosen(check, only))
-  return [...Map.groupBy(chosen, ({ scenario }) => scenario)].flatMap(([scenario, of]) =>
+  const steps = [...Map.groupBy(chosen, ({ scenario }) => scenario)].flatMap(([scenario, of]) =>
     targets(scenario, endpoints).map((target) => planStep(scenario, target, of, input)),
   )
+  return {
+    steps,
+    messages: steps.reduce((sum, step) => sum + step.messages, 0),
+    total: steps.reduce((sum, step) => sum + step.checks.length + step.settled.length, 0),
+  }
 }
 
 const isInRuleSet = (check: AnyCheck, rules: RuleSet): boolean =>

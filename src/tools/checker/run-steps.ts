@@ -57,12 +57,12 @@ export interface Course {
   readonly settle?: () => Promise<void>
 }
 
-/** @param order the place of each check in the report */
+/** @param checks in the order of the report */
 export async function runSteps<Tool extends Recorded>(
   steps: readonly Step<Tool>[],
   toolFor: (target: Target, most: number) => Tool,
   { onResult, signal }: RunProgress,
-  order: ReadonlyMap<AnyCheck, number>,
+  checks: readonly AnyCheck[],
   { queueOf = () => '', settle = async () => {} }: Course = {},
 ): Promise<Outcome> {
   const results: Result[] = []
@@ -110,6 +110,7 @@ export async function runSteps<Tool extends Recorded>(
   if (atEnd.length > 0) await settle()
   for (const judgeAgain of atEnd) judgeAgain()
   const places = new Map(steps.map(({ target }, place) => [target, place]))
+  const order = new Map(checks.map((check, place) => [check, place]))
   const byCheck = (a: Result, b: Result): number => (order.get(a.check) ?? 0) - (order.get(b.check) ?? 0)
   const byTarget = (a: Result, b: Result): number => (places.get(a.target) ?? 0) - (places.get(b.target) ?? 0)
   return {

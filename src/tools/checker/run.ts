@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts'
 import { createHttpClient, type HttpClient, pause } from './http-client.ts'
 import { createMessageMaker } from './messages.ts'
 import { acceptedCheck, offeredCheck } from './operator/endpoints.ts'
-import { type Chosen, planSteps } from './plan.ts'
+import { type Chosen, type Planned, planRun } from './plan.ts'
 import { CouldNotRun, type Preflight, preflight, reachRemedy } from './preflight.ts'
 import { type Outcome, type RunProgress, runSteps } from './run-steps.ts'
 import { createSender, type Sender } from './sender.ts'
@@ -22,11 +22,7 @@ export interface RunOptions extends Chosen<Sender> {
   readonly firstId?: bigint
 }
 
-export interface Prepared extends Preflight {
-  /** The most messages of the run. */
-  readonly messages: number
-  /** The number of results. */
-  readonly total: number
+export interface Prepared extends Preflight, Planned {
   readonly mark: string
   run(progress?: RunProgress): Promise<Outcome>
   /** Closes the connections of a run that is not started. */
@@ -55,20 +51,18 @@ export async function prepareRun(options: RunOptions): Promise<Prepared> {
     const found = await preflight(senderFor, options.features).catch((error: unknown) => {
       throw error instanceof Unreachable ? new CouldNotRun(error.message, reachRemedy) : error
     })
-    const steps = planSteps({ ...options, endpoints: found.endpoints, gates })
-    const messages = steps.reduce((sum, step) => sum + step.messages, 0)
+    const { steps, messages, total } = planRun({ ...options, endpoints: found.endpoints, gates })
     if (messages > mostMessages)
       throw new CouldNotRun(
         `the run would send up to ${messages} messages, and --max-messages is ${mostMessages}`,
         'lower --batch-max, run a part with --only, or raise --max-messages',
       )
-    const order = new Map(checks.map((check, place) => [check, place]))
     return {
       ...found,
       messages,
-      total: steps.reduce((sum, step) => sum + step.checks.length + step.settled.length, 0),
+      total,
       mark: make.mark,
-      run: (progress = {}) => runSteps(steps, senderFor, progress, order).finally(() => client.close()),
+      run: (progress = {}) => runSteps(steps, senderFor, progress, checks).finally(() => client.close()),
       close: () => client.close(),
     }
   } catch (error) {

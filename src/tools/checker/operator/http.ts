@@ -47,16 +47,11 @@ const unknownPath = {
   run: (sender: Sender) => requestUnknownPath(sender),
 } as const
 
-interface Reused {
-  readonly ordinary: Exchange
-  readonly pairs: readonly { readonly refused: Exchange; readonly next: Exchange }[]
-}
-
 /** Sends a message after each kind of refused request, on the connection of that request. */
 const keepAlive = {
   scope: 'send',
   messages: 5,
-  run: async (sender: Sender): Promise<Reused> => {
+  run: async (sender: Sender) => {
     const refusals: readonly ((together: symbol) => Promise<Exchange>)[] = [
       (together) => sender.one('a wrong key', { key: 'other', together }),
       (together) => sender.send('a body that is not JSON', '{"activity"', { together }),
@@ -82,7 +77,7 @@ export const httpChecks: readonly Check[] = [
       'The rest of the refused body is taken for the next request: a message that has no fault is refused and dropped, or repeated without end.',
     remedy:
       'Read the whole body before you answer, also if you refuse the request. If you do not read it, answer Connection: close, and close the connection.',
-    judge: ({ ordinary, pairs }: Reused) => {
+    judge: ({ ordinary, pairs }) => {
       delivered(ordinary)
       for (const { refused, next } of pairs) {
         // Other checks judge a refused request without an answer.

@@ -6,15 +6,9 @@ import { identifierIn, identifierOfSingle, objectOf, singleOutcome } from '../re
 import { answerOf, expect, Failed, shownAnswer } from '../verdict.ts'
 import { expectSameIdentifier } from './duplicates.ts'
 
-interface Restarted {
-  readonly before: Exchange
-  readonly during: readonly Exchange[]
-  readonly after: Exchange
-}
-
 const mostDuringRestart = 100
 
-const restart: Scenario<Restarted> = {
+const restart = {
   scope: 'once',
   needs: ['restart'],
   messages: mostDuringRestart + 2,
@@ -37,7 +31,7 @@ const restart: Scenario<Restarted> = {
     await restarting
     return { before, during, after: await sender.single('the same message after the restart', message) }
   },
-}
+} satisfies Scenario<unknown>
 
 export const restartChecks: readonly Check[] = checksOf(restart, [
   {

@@ -12,15 +12,7 @@ import { item, outcomes, status } from './replies.ts'
 import type { Given, ReceivedMessage } from './request.ts'
 import { singleStatusChecks } from './single-statuses.ts'
 
-interface Categories {
-  readonly trace: Trace
-  readonly successful: readonly Message[]
-  readonly failed: readonly Message[]
-  readonly fatal: readonly Message[]
-  readonly absent: readonly Message[]
-}
-
-const categories: Scenario<Categories, Lane> = {
+const categories = {
   scope: 'batch',
   messages: 8,
   run: async ({ target, make, play }) => {
@@ -35,7 +27,7 @@ const categories: Scenario<Categories, Lane> = {
     }
     return { ...groups, trace: await play({ records, reply: (open) => outcomes(target, open, given) }) }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 /** @throws Failed if a record was not sent again after it had been given this outcome */
 function expectRepeated(trace: Trace, outcome: Given, records: readonly Message[], what: string): void {
@@ -87,7 +79,7 @@ const categoryChecks = checksOf(categories, [
   },
 ])
 
-const answers: Scenario<{ readonly trace: Trace; readonly first: Message; readonly second: Message }, Lane> = {
+const answers = {
   scope: 'batch',
   messages: 2,
   run: async ({ target: { channel }, make, play }) => {
@@ -114,7 +106,7 @@ const answers: Scenario<{ readonly trace: Trace; readonly first: Message; readon
     })
     return { trace, first, second }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 const answerChecks = checksOf(answers, [
   {

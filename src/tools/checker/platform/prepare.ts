@@ -4,7 +4,7 @@
 import { type Channel, channels } from '../../../contract/endpoints.ts'
 import { pause } from '../http-client.ts'
 import { createMessageMaker, type MessageMaker } from '../messages.ts'
-import { type Chosen, type EndpointState, planSteps, type Step } from '../plan.ts'
+import { type Chosen, type EndpointState, type Planned, planRun } from '../plan.ts'
 import { CouldNotRun } from '../preflight.ts'
 import type { Prepared } from '../run.ts'
 import { runSteps } from '../run-steps.ts'
@@ -78,20 +78,19 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
   const make = createMessageMaker(facts, firstId)
   const take = (player: Player): void => void players.unshift(player)
   const endpoints = await findEndpoints(options, make, url, take)
-  const { steps, messages, total } = plan(options, endpoints)
+  const { steps, messages, total } = planRun({ ...options, endpoints, gates })
   limitRecords(messages, mostMessages)
   const ofRun: PlatformRequest[] = []
   const laneOf = (target: Target, most: number): Lane =>
     createLane({ facts, target, make, url, key, mostMessages: most, enqueue, take, ofRun })
   const course = { queueOf, settle: () => pause(facts.pace.quiet) }
-  const order = new Map(checks.map((check, place) => [check, place]))
   return {
     endpoints,
     notOffered: declared ? [] : features.filter((feature) => isSend(feature) && !endpoints.has(feature)),
     messages,
     total,
     mark: make.mark,
-    run: (progress = {}) => runSteps(steps, laneOf, progress, order, course).finally(() => listener.close()),
+    run: (progress = {}) => runSteps(steps, laneOf, progress, checks, course).finally(() => listener.close()),
     close: () => void listener.close(),
   }
 }
@@ -109,27 +108,9 @@ export function limitRecords(needed: number, most: number): void {
 }
 
 /** The size of a run with a platform that sends to these endpoints. */
-export interface Planned {
-  /** The most records. */
-  readonly messages: number
-  /** The number of results. */
-  readonly total: number
-}
-
-/** Plans a run without a platform. */
-export const planPlatformRun = (options: Chosen<Lane>, sendsTo: readonly Feature[]): Planned =>
-  plan(options, new Map([...sendsTo, 'reconciliation' as const].map((feature) => [feature, 'offered'])))
-
-function plan(
-  options: Chosen<Lane>,
-  endpoints: ReadonlyMap<Feature, EndpointState>,
-): Planned & { readonly steps: readonly Step<Lane>[] } {
-  const steps = planSteps({ ...options, endpoints, gates })
-  return {
-    steps,
-    messages: steps.reduce((sum, step) => sum + step.messages, 0),
-    total: steps.reduce((sum, step) => sum + step.checks.length + step.settled.length, 0),
-  }
+export function planPlatformRun(options: Chosen<Lane>, sendsTo: readonly Feature[]): Planned {
+  const endpoints = new Map([...sendsTo, 'reconciliation' as const].map((feature) => [feature, 'offered' as const]))
+  return planRun({ ...options, endpoints, gates })
 }
 
 const isSend = (feature: Feature): boolean => feature !== 'reconciliation'

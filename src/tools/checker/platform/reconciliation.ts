@@ -13,13 +13,7 @@ interface ListTrial {
   readonly accepted: boolean
 }
 
-interface Lists {
-  readonly streamed: ListTrial
-  readonly error: ListTrial
-  readonly cut: ListTrial
-}
-
-const lists: Scenario<Lists, Lane> = {
+const lists = {
   scope: 'reconciliation',
   needs: ['reconciliation of the platform'],
   messages: 0,
@@ -31,7 +25,7 @@ const lists: Scenario<Lists, Lane> = {
     const cut: Reply = { ...status(200, 'retry', good), cut: 'body' }
     return { streamed: await list(streamed), error: await list(error), cut: await list(cut) }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 /** @throws NotJudged if no request arrived */
 function arrived({ requests }: ListTrial): readonly PlatformRequest[] {
