@@ -23,7 +23,7 @@ const slowFiles = [
 const shortFiles = [
   'test/{cli,demo,deploy,docs}/*.test.ts',
   'test/checker/{foreign-operators,foreign-platforms,report,run}.test.ts',
-  'test/e2e/{attributes,clock-set,offline-device,reconcile,status}.test.ts',
+  'test/e2e/{attributes,clock-set,offline-device,push-secrets,reconcile,secrets,status}.test.ts',
   'test/widget/{bundle,console}.test.ts',
   'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
   'test/{bench,brokers,config/compose,http-client,http2,runtime,stand-ins,store}/*.test.ts',
