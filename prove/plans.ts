@@ -54,12 +54,12 @@ export interface StormPlan {
 
 export const planVariable = 'PROVE_PLAN'
 export const witnessVariable = 'PROVE_WITNESS'
-/** The lease of a session on PostgreSQL, in milliseconds. Default: the lease of production. */
-export const leaseVariable = 'PROVE_LEASE_MS'
+/** The values of postgresDefaults, as JSON. */
+export const postgresVariable = 'PROVE_POSTGRES'
 
 /** For a process of a proof. */
 export function readPlan<Plan>(): Plan {
-  postgresDefaults.leaseMs = Number(process.env[leaseVariable] ?? postgresDefaults.leaseMs)
+  Object.assign(postgresDefaults, JSON.parse(process.env[postgresVariable] ?? '{}'))
   return JSON.parse(process.env[planVariable] ?? 'null') as Plan
 }
 

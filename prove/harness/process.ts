@@ -18,7 +18,7 @@ export interface Process {
   waitFor(event: string): Promise<void>
   signal(name: NodeJS.Signals): void
   /** Sends a message to the process. Resolves with the next message that it sends. Rejects if the process ends earlier. */
-  ask(): Promise<unknown>
+  ask(message?: object): Promise<unknown>
   /** The end of its stderr output. */
   errorOutput(): string
 }
@@ -88,9 +88,9 @@ export function startProcess(
     ended,
     waitFor: (event) => nextMessage((message) => message.event === event) as Promise<void>,
     signal: (name) => void child.kill(name),
-    ask() {
+    ask(message = {}) {
       const reply = nextMessage(() => true)
-      child.send('ask')
+      child.send(message)
       return reply
     },
     errorOutput: () => errorOutput,
@@ -126,6 +126,14 @@ export function memoryOf(pid: number): number {
     return Number(kilobytes) * 1024
   } catch {
     return 0
+  }
+}
+
+/** Resolves when the process is stopped (SIGSTOP). */
+export async function untilStopped({ pid }: Process, signal: AbortSignal): Promise<void> {
+  while (!isStopped(pid)) {
+    signal.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 

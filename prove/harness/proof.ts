@@ -15,7 +15,7 @@ export interface Proof {
   readonly claims: string
   /** The required services, see test/support/services. */
   readonly needs?: readonly ('postgres' | 'rabbitmq' | 'kafka' | 'go' | 'nghttpd' | 'nginx' | 'promtool')[]
-  /** It lasts too long for `npm test`: `npm run prove` runs it, also in small size. */
+  /** `npm test` leaves it out: it lasts too long, or another proof has its claim in small size. `npm run prove` runs it in both sizes. */
   readonly onlyByHand?: boolean
   /** The time limit of the proof, in seconds. */
   readonly boundSeconds: { readonly small: number; readonly full: number }

@@ -2,12 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { atMost } from '../../src/base/runtime/within.ts'
-import { leaseVariable } from '../plans.ts'
+import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
+import { postgresVariable } from '../plans.ts'
 import { endProcesses } from './process.ts'
 import type { Figures, Proof } from './proof.ts'
 
 const cleanUpMs = 30_000
-const smallLeaseMs = '2000'
+const smallLeaseMs = 2_000
+/** Each further day costs a partition of each table. */
+const smallDaysAhead = 1
 
 export interface Verdict {
   readonly ok: boolean
@@ -20,8 +23,11 @@ export interface Verdict {
 /** Runs a proof within its time limit and ends all its processes. Its files are kept only if it failed. */
 export async function runProof(proof: Proof, small: boolean, print: (line: string) => void): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), `bellwire-${proof.name}-`))
-  if (small && proof.outlastsLeases) process.env[leaseVariable] = smallLeaseMs
-  else delete process.env[leaseVariable]
+  const { leaseMs, daysAhead } = postgresDefaults
+  process.env[postgresVariable] = JSON.stringify({
+    leaseMs: small && proof.outlastsLeases ? smallLeaseMs : leaseMs,
+    daysAhead: small ? smallDaysAhead : daysAhead,
+  })
   const seconds = proof.boundSeconds[small ? 'small' : 'full']
   const timeout = AbortSignal.timeout(seconds * 1000)
   const late = new Promise<never>((_, reject) => {

@@ -31,6 +31,12 @@ export interface ProofSetup {
   readReport(): Promise<WitnessReport>
 }
 
+/** Defines where a running process kills or stops itself. */
+export async function planStrike(process: Process, strike: Strike): Promise<void> {
+  await process.ready
+  await process.ask(strike)
+}
+
 export async function createSetup(options: SetupOptions): Promise<ProofSetup> {
   const { folder, operators = 1, platforms = 1 } = options
   const file = join(folder, 'witness.ndjson')

@@ -3,7 +3,7 @@
 
 import { ServerResponse } from 'node:http'
 import { on } from '../../src/base/runtime/events.ts'
-import { countPassing, isPlanned, strikeAfterTurn } from './strike.ts'
+import { countPassing, strikeAfterTurn } from './strike.ts'
 
 on('server.listening', ({ url }) => process.send?.({ ready: { url } }))
 process.on('disconnect', () => process.exit(0))
@@ -13,18 +13,16 @@ on('message.received', () => {
   if (countPassing('before-claim')) void strikeAfterTurn()
 })
 
-if (isPlanned('after-settle')) {
-  let dropAnswers = false
-  // The settle is durable, but the answer must be lost: answers are dropped until the process ends.
-  on('message.settled', () => {
-    if (!countPassing('after-settle')) return
-    dropAnswers = true
-    void strikeAfterTurn().then(() => {
-      dropAnswers = false
-    })
+let dropAnswers = false
+// The settle is durable, but the answer must be lost: answers are dropped until the process ends.
+on('message.settled', () => {
+  if (!countPassing('after-settle')) return
+  dropAnswers = true
+  void strikeAfterTurn().then(() => {
+    dropAnswers = false
   })
-  const { end } = ServerResponse.prototype
-  ServerResponse.prototype.end = function (this: ServerResponse, ...args: never[]) {
-    return dropAnswers ? this : end.apply(this, args as never)
-  } as typeof end
-}
+})
+const { end } = ServerResponse.prototype
+ServerResponse.prototype.end = function (this: ServerResponse, ...args: never[]) {
+  return dropAnswers ? this : end.apply(this, args as never)
+} as typeof end

@@ -1,5 +1,5 @@
 // A strike: the process kills or stops itself when a message passes a point for the n-th time. The proof plans it in an environment
-// variable, and the points call countPassing(). Without a plan, this module does nothing.
+// variable, or in a message to the running process. The points call countPassing(). Without a plan, this module does nothing.
 
 import { on } from '../../src/base/runtime/events.ts'
 
@@ -20,16 +20,18 @@ export interface Strike {
 
 export const strikeVariable = 'PROVE_STRIKE'
 
-const planned = JSON.parse(process.env[strikeVariable] ?? 'null') as Strike | null
+let planned = JSON.parse(process.env[strikeVariable] ?? 'null') as Strike | null
 let passed = 0
+
+process.on('message', (strike: Strike) => {
+  planned = strike
+  passed = 0
+  process.send?.({ planned })
+})
 
 /** Counts a passing of this point. @returns whether it is the planned passing */
 export function countPassing(point: Strike['point']): boolean {
   return point === planned?.point && ++passed === planned.passing
-}
-
-export function isPlanned(point: Strike['point']): boolean {
-  return point === planned?.point
 }
 
 /** Sends the signal to this process. After SIGSTOP, execution continues with SIGCONT. */

@@ -1,5 +1,6 @@
 // The plan of the proof kills: the points of a message's path, and the traffic for each process.
 
+import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
 import type { OperatorPoint, PlatformPoint, Strike } from '../processes/strike.ts'
 
 export const operatorPoints: readonly OperatorPoint[] = [
@@ -17,6 +18,11 @@ export const platformPoints: readonly PlatformPoint[] = [
   'after-settle',
 ]
 
+/** The duration of a stop: longer than every time limit, and than the lease of a session on PostgreSQL in small size. */
+export const shortStopMs = 4_000
+/** Longer than the usual lease of a session on PostgreSQL. */
+export const longStopMs = postgresDefaults.leaseMs + 3_000
+
 /**
  * In small size, the proof with pushes to devices has the first of two points, and the proof without devices the second: between them
  * they have every point.
@@ -25,6 +31,15 @@ export const inTurn = <Point>(
   points: readonly Point[],
   { small, devices }: { small: boolean; devices: boolean },
 ): readonly Point[] => (small ? points.filter((_, i) => i % 2 === Number(!devices)) : points)
+
+/** The points of the stops in small size. */
+export const smallStops: {
+  readonly operator: readonly OperatorPoint[]
+  readonly platform: readonly PlatformPoint[]
+} = {
+  operator: ['between-claim-and-call', 'between-acceptance-and-settle'],
+  platform: ['between-answer-and-settle'],
+}
 
 export interface Size {
   readonly kills: number

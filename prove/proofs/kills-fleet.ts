@@ -1,19 +1,21 @@
 // Two operators and two platforms on PostgreSQL, fed by `bellwire send`. One process after another is ended at a point of a message's
-// way (proofs/kills.ts), by SIGKILL or by SIGTERM, while the others go on.
+// way (proofs/kills.ts), by SIGKILL or by SIGTERM, while the others go on. In small size, SIGSTOP also stops a process at three points,
+// because npm test leaves out the proof kills-postgres.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { postgresStore } from '../../bench/harness/stores.ts'
 import { admin, enqueue, expandRanges, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
-import type { Process } from '../harness/process.ts'
+import { type Process, untilStopped } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { ndjson, type ProvedRecord, records, writeRecords } from '../harness/records.ts'
+import { retryUntil } from '../harness/retry-until.ts'
 import { sendFile } from '../harness/send-command.ts'
-import { createSetup, type ProofSetup } from '../harness/setup.ts'
+import { createSetup, type ProofSetup, planStrike } from '../harness/setup.ts'
 import { assertBothSidesAgree } from '../harness/verdict.ts'
 import { findNeedlessCalls } from '../harness/witness-report.ts'
 import type { Strike } from '../processes/strike.ts'
-import { inTurn, operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
+import { inTurn, operatorPoints, passingOf, platformPoints, shortStopMs, sizes, smallStops } from './kill-plan.ts'
 
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
 const lane = { spanMs: 10, concurrency: 4, timeoutMs: 2_500, retry: { firstMs: 20, mostMs: 100 } }
@@ -28,7 +30,7 @@ const proofOn = (name: string, devices: boolean): Proof => ({
     const stores = [await postgresStore(), await postgresStore()] as const
     try {
       const fleet = await startFleet(options, devices, stores[0].url, stores[1].url)
-      return await endAllInTurn(fleet, devices, options, signal)
+      return await strikeAllInTurn(fleet, devices, options, signal)
     } finally {
       await Promise.all(stores.map((store) => store.remove()))
     }
@@ -73,7 +75,7 @@ async function startFleet(
   return { setup, running }
 }
 
-async function endAllInTurn(
+async function strikeAllInTurn(
   fleet: Fleet,
   devices: boolean,
   options: ProofOptions,
@@ -84,14 +86,17 @@ async function endAllInTurn(
   const rounds = options.small ? 1 : 5
   const file = join(options.folder, 'records.ndjson')
   const sent: ProvedRecord[] = []
-  const killed = new Set<number>()
+  const struck = new Set<number>()
   let ends = 0
 
-  /** Sends a file to a process of the platform, and again to the other one until it was accepted: that repeats nothing. */
-  const send = async (count: number, to: number): Promise<void> => {
+  const addRecords = (count: number): readonly ProvedRecord[] => {
     const list = records(sent.length, count)
     sent.push(...list)
-    await writeRecords(file, list)
+    return list
+  }
+  /** Sends a file to a process of the platform, and again to the other one until it was accepted: that repeats nothing. */
+  const send = async (count: number, to: number): Promise<void> => {
+    await writeRecords(file, addRecords(count))
     for (let which = to; ; which = 1 - which) {
       signal.throwIfAborted()
       const { code } = await sendFile(file, setup.platformUrls[which] as string)
@@ -112,20 +117,30 @@ async function endAllInTurn(
     return process
   }
   /** Two platforms divide the lanes: the victim has all of them, and reaches its point, if it is alone. */
-  const startVictim = async (side: Side, which: 0 | 1, strike: Strike): Promise<Process> => {
-    await stop(side, which)
+  const chooseVictim = async (side: Side, which: 0 | 1, strike: Strike): Promise<Process> => {
     if (side === 'platform') await stop(side, otherThan(which))
-    return start(side, which, strike)
+    const process = running[side][which]
+    // A process reads ahead first when it starts. An operator is new when it is killed: second calls after its earlier calls are needless.
+    const isNew =
+      side === 'platform'
+        ? strike.point === 'before-read-ahead'
+        : strike.signal === 'SIGKILL' && !struck.has(process.pid)
+    if (isNew) {
+      await stop(side, which)
+      return start(side, which, strike)
+    }
+    await planStrike(process, strike)
+    return process
   }
   const end = async (side: Side, which: 0 | 1, strike: Strike): Promise<void> => {
-    const victim = await startVictim(side, which, strike)
+    const victim = await chooseVictim(side, which, strike)
     let ended = false
     const sending = (async () => {
       while (!ended) await send(strike.point === 'while-enqueueing' ? size.streamed : size.records, which)
     })()
     const result = await victim.ended
     ended = true
-    if (strike.signal === 'SIGKILL') killed.add(victim.pid)
+    if (strike.signal === 'SIGKILL') struck.add(victim.pid)
     const expected = strike.signal === 'SIGKILL' ? { code: null, signal: 'SIGKILL' } : { code: 0, signal: null }
     assert.deepEqual(result, expected, `ended at ${strike.point} otherwise:\n${victim.errorOutput()}`)
     // bellwire send repeats its request until the process is back.
@@ -135,6 +150,33 @@ async function endAllInTurn(
     options.print(`${side} ${which} ended by ${strike.signal} ${strike.point}`)
   }
 
+  /** A stopped platform is alone, so its lanes wait for it. The other operator takes over the claims of a stopped one. */
+  const suspend = async (side: Side, point: Strike['point']): Promise<void> => {
+    const victim = running[side][0]
+    if (side === 'platform') await stop(side, 1)
+    await planStrike(victim, { point, passing: passingOf(point, 0, size), signal: 'SIGSTOP' })
+    struck.add(victim.pid)
+    let stopped = false
+    const sending = (async () => {
+      while (!stopped) {
+        const text = ndjson(addRecords(size.records))
+        await retryUntil(() => enqueue(setup.platformUrl, 'push', text), signal)
+      }
+    })()
+    await untilStopped(victim, signal)
+    stopped = true
+    await new Promise((resolve) => setTimeout(resolve, shortStopMs))
+    victim.signal('SIGCONT')
+    await sending
+    await waitUntilSettled(setup.platformUrl, signal)
+    if (side === 'platform') await start(side, 1)
+    options.print(`${side} 0 stopped for ${shortStopMs} ms ${point}`)
+  }
+
+  if (options.small) {
+    for (const point of smallStops.operator) await suspend('operator', point)
+    for (const point of smallStops.platform) await suspend('platform', point)
+  }
   for (let round = 0; round < rounds; round++) {
     for (const [side, points] of [
       ['operator', operatorPoints],
@@ -156,7 +198,7 @@ async function endAllInTurn(
   const numbers = expandRanges(seqs)
   const pairs = sent.map((record, i) => ({ record, seq: numbers[i] as number }))
   await assertBothSidesAgree(pairs, setup.platformUrl, witness)
-  assert.deepEqual(findNeedlessCalls(witness, killed).slice(0, 10), [], 'second calls where no answer was lost')
+  assert.deepEqual(findNeedlessCalls(witness, struck).slice(0, 10), [], 'second calls where no answer was lost')
   const { secondCalls, calls, messages } = witness
   options.print(`${sent.length} records, ${calls} calls, ${secondCalls} second calls, ${summary.uncertain} uncertain`)
   assert.ok(secondCalls <= summary.uncertain, `${secondCalls} second calls, ${summary.uncertain} uncertain attempts`)

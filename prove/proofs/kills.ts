@@ -21,16 +21,24 @@
 
 import assert from 'node:assert/strict'
 import { postgresStore } from '../../bench/harness/stores.ts'
-import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
 import { admin, enqueue, expandRanges, type OperatorSummary, waitUntilSettled } from '../harness/http.ts'
-import { isStopped, type Process } from '../harness/process.ts'
+import { isStopped, type Process, untilStopped } from '../harness/process.ts'
 import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { ndjson, type ProvedRecord, records } from '../harness/records.ts'
-import { createSetup } from '../harness/setup.ts'
+import { createSetup, planStrike } from '../harness/setup.ts'
 import { assertBothSidesAgree, type SentRecord } from '../harness/verdict.ts'
 import { findNeedlessCalls } from '../harness/witness-report.ts'
-import type { OperatorPoint, PlatformPoint, Strike } from '../processes/strike.ts'
-import { inTurn, operatorPoints, passingOf, platformPoints, sizes } from './kill-plan.ts'
+import type { Strike } from '../processes/strike.ts'
+import {
+  inTurn,
+  longStopMs,
+  operatorPoints,
+  passingOf,
+  platformPoints,
+  shortStopMs,
+  sizes,
+  smallStops,
+} from './kill-plan.ts'
 
 /** Shorter than a stop, but long enough for a busy machine. */
 const limits = { providerTimeoutMs: 1_500, answerBudgetMs: 2_000 }
@@ -45,11 +53,9 @@ interface Environment {
   readonly operators: number
   readonly operatorStore?: string
   readonly platformStore?: string
-  /** The duration of a stop: longer than every time limit, and than the lease of a session on PostgreSQL. */
   readonly stopMs: number
 }
 
-const shortStopMs = 4_000
 const onSqlite = (devices: boolean): Environment => ({ devices, operators: 1, stopMs: shortStopMs })
 
 export const kills: Proof = {
@@ -71,13 +77,15 @@ const onPostgres = (name: string, devices: boolean): Proof => ({
   claims: `${claims}; two operators and the platform on PostgreSQL${devices ? ', pushes to devices' : ''}`,
   needs: ['postgres'],
   outlastsLeases: true,
+  // npm test runs proofs/kills-fleet.ts instead.
+  onlyByHand: true,
   boundSeconds: { small: 600, full: 3_600 },
   async run(options, signal) {
     const stores = [await postgresStore(), await postgresStore()] as const
     const [operatorStore, platformStore] = [stores[0].url, stores[1].url]
     try {
-      const stopMs = options.small ? shortStopMs : postgresDefaults.leaseMs + 3_000
-      return await run(options, signal, { devices, operators: 2, operatorStore, platformStore, stopMs })
+      const environment = { devices, operators: 2, operatorStore, platformStore }
+      return await run(options, signal, { ...environment, stopMs: options.small ? shortStopMs : longStopMs })
     } finally {
       await Promise.all(stores.map((store) => store.remove()))
     }
@@ -148,38 +156,44 @@ async function run(
     }
   }
   const awaitStopAndContinue = async (process: Process): Promise<void> => {
-    while (!isStopped(process.pid)) {
-      signal.throwIfAborted()
-      await sleep(10)
-    }
+    await untilStopped(process, signal)
     struck.add(process.pid)
     await sleep(stopMs)
     process.signal('SIGCONT')
   }
 
-  // In small size, the processes on PostgreSQL are only stopped: proofs/kills-fleet.ts kills them at the same points.
-  const killed =
-    small && environment.operators > 1
-      ? { operator: [], platform: [] }
-      : { operator: operatorPoints, platform: platformPoints }
-  const killPoints = {
-    operator: inTurn(killed.operator, { small, devices }),
-    platform: inTurn(killed.platform, { small, devices }),
-  }
+  let operator = setup.operator()
   let platform = setup.platform()
+  const stops = small ? smallStops : { operator: operatorPoints, platform: platformPoints }
+  for (const point of stops.operator) {
+    for (let i = 0; i < size.stops; i++) {
+      await planStrike(operator, { point, passing: passingOf(point, i, size), signal: 'SIGSTOP' })
+      addRecords(size.records)
+      await send(platform)
+      await keepSending(operator)
+      await awaitStopAndContinue(operator)
+      await waitUntilSettled(setup.platformUrl, signal)
+    }
+    print(`operator stopped for ${stopMs} ms and continued ${describePoint(point)}`)
+  }
+
+  const killPoints = {
+    operator: inTurn(operatorPoints, { small, devices }),
+    platform: inTurn(platformPoints, { small, devices }),
+  }
   for (const point of killPoints.operator) {
     for (let i = 0; i < size.kills; i++) {
       const strike: Strike = { point, passing: passingOf(point, i, size), signal: 'SIGKILL' }
-      const operator = setup.operator(strike)
+      await planStrike(operator, strike)
       addRecords(size.records)
       await send(platform)
       await keepSending(operator)
       await awaitKill(operator, strike)
+      operator = setup.operator()
     }
     print(`operator killed ${size.kills} times ${describePoint(point)}`)
   }
 
-  let operator = setup.operator()
   platform.signal('SIGKILL')
   await platform.ended
   for (const point of killPoints.platform) {
@@ -192,29 +206,7 @@ async function run(
     print(`platform killed ${size.kills} times ${describePoint(point)}`)
   }
 
-  platform = setup.platform()
-  await send(platform)
-  // The process for a stop is started anew. The kill before it happens at no defined point, so no message may be in flight.
-  await waitUntilSettled(setup.platformUrl, signal)
-  const stops: readonly OperatorPoint[] = small
-    ? ['between-claim-and-call', 'between-acceptance-and-settle']
-    : operatorPoints
-  for (const point of stops) {
-    for (let i = 0; i < size.stops; i++) {
-      operator.signal('SIGKILL')
-      struck.add(operator.pid)
-      await operator.ended
-      operator = setup.operator({ point, passing: passingOf(point, i, size), signal: 'SIGSTOP' })
-      addRecords(size.records)
-      await send(platform)
-      await keepSending(operator)
-      await awaitStopAndContinue(operator)
-      await waitUntilSettled(setup.platformUrl, signal)
-    }
-    print(`operator stopped for ${stopMs} ms and continued ${describePoint(point)}`)
-  }
-  const platformStops: readonly PlatformPoint[] = small ? ['between-answer-and-settle'] : platformPoints
-  for (const point of platformStops) {
+  for (const point of stops.platform) {
     platform.signal('SIGKILL')
     await platform.ended
     platform = setup.platform({ point, passing: 1, signal: 'SIGSTOP' })
@@ -243,7 +235,7 @@ async function run(
     delivered: witness.messages.size,
     operator_kills: size.kills * killPoints.operator.length,
     platform_kills: size.kills * killPoints.platform.length,
-    stops: stops.length * size.stops + platformStops.length,
+    stops: size.stops * stops.operator.length + stops.platform.length,
     provider_calls: witness.calls,
     second_calls: witness.secondCalls,
     uncertain: summary.uncertain,

@@ -6,8 +6,8 @@ export const shards: readonly (readonly string[])[] = [
   ['kills-fleet', 'strangers'],
   ['device-links-kafka', 'intake-kafka'],
   ['device-links-amqp', 'intake-amqp', 'outage-postgres'],
-  ['kills-devices-fleet', 'outage', 'kills-postgres', 'erase'],
-  ['kills-devices-postgres', 'neighbours', 'kills', 'kills-devices', 'restore'],
+  ['kills-devices-fleet', 'outage', 'erase'],
+  ['neighbours', 'kills', 'kills-devices', 'restore'],
   ['storm', 'division', 'device-links-rest', 'wrong-credential', 'simulate'],
   [
     'erase-postgres',
@@ -15,7 +15,6 @@ export const shards: readonly (readonly string[])[] = [
     'hand-over',
     'snapshot',
     'disk-full',
-    'exactly-once',
     'exactly-once-postgres',
     'reconcile-postgres',
   ],
