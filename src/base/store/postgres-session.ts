@@ -58,6 +58,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   let queue: Promise<unknown> = Promise.resolve()
   let closed = false
   let reopenTimer: NodeJS.Timeout | undefined
+  /** Why there is no connection. */
+  let lost = 'PostgreSQL: not connected'
   watch(current)
 
   function watch(opened: Opened): void {
@@ -74,7 +76,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 
   async function submit(opened: Opened | undefined, ops: readonly Op[]): Promise<object[][]> {
     if (!opened || opened !== current)
-      throw new StoreUnavailable(closed ? 'The database is closed' : 'PostgreSQL: not connected, reconnecting')
+      throw new StoreUnavailable(closed ? 'The database is closed' : `${lost}; reconnecting`)
     const sentAt = readClocks()
     const timeoutError = (): Error => new Error(`no answer within ${answerWithinMs} ms`)
     const timeout = clock.setTimeout(() => markLost(opened, timeoutError()), answerWithinMs)
@@ -94,12 +96,16 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     if (opened !== current || closed) return
     current = undefined
     opened.client.connection.stream.destroy()
-    options.onLost(new StoreUnavailable(`PostgreSQL: connection lost: ${messageOf(error)}`, { cause: error }))
+    lost = `PostgreSQL: connection lost: ${messageOf(error)}`
+    options.onLost(new StoreUnavailable(lost, { cause: error }))
     reopenTimer = clock.setTimeout(() => reopen(1), 50)
   }
 
   async function reopen(attempt: number): Promise<void> {
-    const opened = await open(options).catch(options.onNotReopened)
+    const opened = await open(options).catch((error: unknown) => {
+      lost = messageOf(error)
+      options.onNotReopened(error)
+    })
     if (closed) return void opened?.client.end()
     if (!opened) {
       const inMs = random.fraction() * Math.min(longestReopenMs, 100 * 2 ** attempt)
