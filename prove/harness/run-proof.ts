@@ -23,11 +23,9 @@ export interface Verdict {
 /** Runs a proof within its time limit and ends all its processes. Its files are kept only if it failed. */
 export async function runProof(proof: Proof, small: boolean, print: (line: string) => void): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), `bellwire-${proof.name}-`))
-  const { leaseMs, daysAhead } = postgresDefaults
-  process.env[postgresVariable] = JSON.stringify({
-    leaseMs: small && proof.outlastsLeases ? smallLeaseMs : leaseMs,
-    daysAhead: small ? smallDaysAhead : daysAhead,
-  })
+  if (small) postgresDefaults.daysAhead = smallDaysAhead
+  const leaseMs = small && proof.outlastsLeases ? smallLeaseMs : postgresDefaults.leaseMs
+  process.env[postgresVariable] = JSON.stringify({ ...postgresDefaults, leaseMs })
   const seconds = proof.boundSeconds[small ? 'small' : 'full']
   const timeout = AbortSignal.timeout(seconds * 1000)
   const late = new Promise<never>((_, reject) => {

@@ -14,7 +14,7 @@ import type { Figures, Proof, ProofOptions } from '../harness/proof.ts'
 import { type LanePlan, planVariable } from '../plans.ts'
 
 const sizes = {
-  small: { brands: 50, idleMs: 2_000 },
+  small: { brands: 20, idleMs: 2_000 },
   full: { brands: 1_000, idleMs: 30_000 },
 }
 const bounds = { evenMs: 5_000, takenOverMs: 1_000, statementsPerSecond: 50, databaseCores: 0.01 }

@@ -41,7 +41,7 @@ interface Sizes {
 }
 const sizeOf = (small: boolean): Sizes =>
   small
-    ? { messages: 2_000, people: 200, erased: 10, beside: 4, restMs: 50 }
+    ? { messages: 2_000, people: 200, erased: 5, beside: 4, restMs: 50 }
     : { messages: 1_000_000, people: 100_000, erased: 1_000, beside: 20, restMs: 0 }
 
 const erase = (name: string, stores: () => Promise<readonly Store[]>, needs: Pick<Proof, 'needs'> = {}): Proof => ({
