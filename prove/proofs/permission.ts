@@ -70,10 +70,17 @@ const permission = (
       })
       let operator = setup.operator()
       await operator.ready
+      const restart = async (): Promise<void> => {
+        operator.signal('SIGKILL')
+        await operator.ended
+        operator = setup.operator()
+        await operator.ready
+      }
       const sender = createSender(setup, signal)
       const load = async (): Promise<void> => {
         let next = 0
         let killed = 0
+        let restarted = Promise.resolve()
         const run = async (): Promise<void> => {
           for (let i = next++; i < size.batches; i = next++) {
             const users = Array.from({ length: size.batch }, (_, n) => userOf(i * size.batch + n, size.users))
@@ -81,10 +88,9 @@ const permission = (
             changeSome(source, i, size)
             if (killed < size.kills && i >= ((killed + 1) * size.batches) / (size.kills + 1)) {
               killed++
-              operator.signal('SIGKILL')
-              await operator.ended
-              operator = setup.operator()
-              await operator.ready
+              // A sender may reach its kill while another one waits for the new operator.
+              restarted = restarted.then(restart)
+              await restarted
             }
             await sent
           }

@@ -6,8 +6,8 @@ export const shards: readonly (readonly string[])[] = [
   ['kills-fleet', 'strangers'],
   ['device-links-kafka', 'intake-kafka'],
   ['device-links-amqp', 'intake-amqp', 'outage-postgres'],
-  ['kills-devices-fleet', 'outage', 'erase'],
-  ['neighbours', 'kills', 'kills-devices', 'restore'],
+  ['kills-devices-fleet', 'outage', 'erase', 'status-away', 'upgrade'],
+  ['neighbours', 'kills', 'kills-devices', 'restore', 'move'],
   ['storm', 'division', 'device-links-rest', 'wrong-credential', 'simulate'],
   [
     'erase-postgres',
