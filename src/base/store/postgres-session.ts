@@ -59,7 +59,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   let closed = false
   let reopenTimer: NodeJS.Timeout | undefined
   /** Why there is no connection. */
-  let lost = 'PostgreSQL: not connected'
+  let lost = ''
   watch(current)
 
   function watch(opened: Opened): void {
@@ -76,7 +76,7 @@ export async function openSession(options: SessionOptions): Promise<Session> {
 
   async function submit(opened: Opened | undefined, ops: readonly Op[]): Promise<object[][]> {
     if (!opened || opened !== current)
-      throw new StoreUnavailable(closed ? 'The database is closed' : `${lost}; reconnecting`)
+      throw new StoreUnavailable(closed ? 'The database is closed' : `PostgreSQL: not connected, reconnecting: ${lost}`)
     const sentAt = readClocks()
     const timeoutError = (): Error => new Error(`no answer within ${answerWithinMs} ms`)
     const timeout = clock.setTimeout(() => markLost(opened, timeoutError()), answerWithinMs)
@@ -96,8 +96,8 @@ export async function openSession(options: SessionOptions): Promise<Session> {
     if (opened !== current || closed) return
     current = undefined
     opened.client.connection.stream.destroy()
-    lost = `PostgreSQL: connection lost: ${messageOf(error)}`
-    options.onLost(new StoreUnavailable(lost, { cause: error }))
+    lost = messageOf(error)
+    options.onLost(new StoreUnavailable(`PostgreSQL: connection lost: ${lost}`, { cause: error }))
     reopenTimer = clock.setTimeout(() => reopen(1), 50)
   }
 
