@@ -9,6 +9,7 @@ import { type Handler, listen } from '../../src/base/http/http.ts'
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { hasConsole } from '../../src/tools/cli/serve.ts'
+import { stoppableClock } from '../support/set-clock.ts'
 import { adminKey, keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
 import { signedIn, visitor } from './browse.ts'
 
@@ -42,7 +43,10 @@ test('both sides show whether all is well', async (t) => {
 })
 
 test('a wrong key signs nobody in, and guessing is slowed down', async (t) => {
+  const time = stoppableClock(t)
   const { url } = await startSide(t)
+  // No time passes, so that no further guess is allowed.
+  time.stop()
   const browser = visitor(url)
   const refused = await browser.send('/console/sign-in', { key: 'a-wrong-key-of-the-admin' })
   assert.equal(refused.status, 401)
