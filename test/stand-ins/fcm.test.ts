@@ -8,6 +8,7 @@ import { SignJWT } from 'jose'
 import { type FcmStandIn, type FcmStandInOptions, fcmStandIn } from '../../src/tools/stand-ins/fcm.ts'
 import type { ServiceAccountJson } from '../../src/tools/stand-ins/fcm-token-endpoint.ts'
 import type { ShownNotification } from '../../src/tools/stand-ins/stand-in.ts'
+import { until } from '../support/wait.ts'
 import { connectClient, type Http2Answer } from './http2-client.ts'
 
 async function stage(t: TestContext, options: FcmStandInOptions = {}) {
@@ -227,6 +228,24 @@ test('messages are stored for an offline device until they expire; with more tha
   for (let i = 0; i < 101; i++) await send({ token: flooded, notification: { title: 'x' } })
   standIn.setOnline(flooded, true)
   assert.deepEqual(standIn.shown(flooded), [])
+})
+
+test('a request that hangs is recorded and not accepted, and delays no other', async (t) => {
+  const { standIn, send } = await stage(t)
+  const token = standIn.device()
+  standIn.play({ delayMs: 60_000, reset: 'before', times: 1 })
+  let ended = false
+  const end = (): void => {
+    ended = true
+  }
+  send({ token, notification: { title: 'first' } }).then(end, end)
+  await until(() => standIn.arrivals.length === 1, { awaited: 'the first request has arrived' })
+  assert.equal((await send({ token, notification: { title: 'second' } })).status, 200)
+  assert.equal(ended, false)
+  assert.deepEqual(
+    standIn.shown(token).map(({ title }) => title),
+    ['second'],
+  )
 })
 
 test('arrivals are recorded unchanged', async (t) => {

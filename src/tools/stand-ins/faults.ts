@@ -7,6 +7,7 @@ export interface Fault extends Repetition {
   readonly token?: string
   /** Only requests for these device tokens. */
   readonly tokens?: ReadonlySet<string>
+  /** The time before the answer or the reset. */
   readonly delayMs?: number
   /** before: the stream is reset, and the message is not accepted. after: the message is accepted, and its answer is lost. */
   readonly reset?: 'before' | 'after'

@@ -16,7 +16,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
 import type { Certificate } from './certificate.ts'
-import type { Faults } from './faults.ts'
+import type { Fault, Faults } from './faults.ts'
 import { listen } from './listen.ts'
 import type { Arrival } from './stand-in.ts'
 
@@ -88,12 +88,13 @@ export async function openPushServer(options: PushServerOptions): Promise<PushSe
       options.onArrival({ at: Date.now(), token, headers: request.headers, body: textOf(request), status, accepted })
     if (fault?.reset === 'before') {
       record(0, false)
+      await waitFor(fault)
       return abort(incoming, constants.NGHTTP2_REFUSED_STREAM)
     }
     const answer = fault?.answer ? { ...fault.answer, accepted: false } : await options.serve(request)
     const isLost = fault?.reset === 'after'
     record(isLost ? 0 : answer.status, answer.accepted)
-    if (fault?.delayMs !== undefined) await sleep(fault.delayMs, undefined, { ref: false })
+    if (fault) await waitFor(fault)
     if (isLost) return abort(incoming, constants.NGHTTP2_INTERNAL_ERROR)
     response.writeHead(answer.status, answer.headers).end(answer.body)
   }
@@ -106,6 +107,10 @@ export async function openPushServer(options: PushServerOptions): Promise<PushSe
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+async function waitFor({ delayMs }: Fault): Promise<void> {
+  if (delayMs !== undefined) await sleep(delayMs, undefined, { ref: false })
 }
 
 /** Node offers the same requests for HTTP/1.1 and HTTP/2. */
