@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StandIns } from '../stand-ins/all.ts'
@@ -125,11 +125,25 @@ function usersFile(excluded: ReadonlySet<string>): string {
   return ['brand,user_id,excluded', ...lines, ''].join('\n')
 }
 
+/** Below the ports that the system selects itself: the port of a side that is killed stays free until the side starts again. */
+const ports = [20_000, 32_000] as const
+
 async function findFreePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const urls = await Promise.all(servers.map((server) => listen(server, 0)))
+  const servers = await Promise.all(Array.from({ length: count }, listenInRange))
+  const found = servers.map((server) => (server.address() as AddressInfo).port)
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return urls.map((url) => Number(new URL(url).port))
+  return found
+}
+
+async function listenInRange(): Promise<Server> {
+  const server = createServer()
+  try {
+    await listen(server, randomInt(...ports))
+    return server
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return listenInRange()
+    throw error
+  }
 }
 
 function key(): string {
