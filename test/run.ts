@@ -21,7 +21,7 @@ const slowFiles = [
 ]
 /** Short files that share processes. Each of their tests leaves its process as it found it. */
 const shortFiles = [
-  'test/{cli,demo,deploy,docs}/*.test.ts',
+  'test/{console,cli,demo,deploy,docs}/*.test.ts',
   'test/checker/{foreign-operators,foreign-platforms,report,run}.test.ts',
   'test/e2e/{attributes,clock-set,offline-device,push-secrets,reconcile,secrets,status}.test.ts',
   'test/widget/{bundle,console}.test.ts',
@@ -29,7 +29,6 @@ const shortFiles = [
   'test/{bench,brokers,config/compose,http-client,http2,runtime,stand-ins,store}/*.test.ts',
   'test/{devices/channels,platform,platform/intake,platform/stores,queue}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',
-  'test/console/*.test.ts',
 ]
 /** They measure the memory of their process, start a browser, replace globals of the process, or need a default that tests replace. */
 const alone = [
@@ -50,16 +49,16 @@ const find = (patterns: readonly string[], exclude: readonly string[] = []): rea
   patterns.flatMap((pattern) => globSync(pattern, { exclude }).sort())
 const short = find(shortFiles, alone)
 const files =
-  named.length > 0
-    ? find(named)
-    : [...find(slowFiles, short), ...shareProcesses(short), ...find(['test/**/*.test.ts'], short)]
-const withoutHook = `--import=${new URL('support/without-hook.ts', import.meta.url).href}`
+  named.length > 0 ? find(named) : [...find([...slowFiles, 'test/**/*.test.ts'], short), ...shareProcesses(short)]
+const imports = ['without-hook', 'early-end'].map(
+  (name) => `--import=${new URL(`support/${name}.ts`, import.meta.url).href}`,
+)
 /** With a larger space for new objects, a process collects its garbage less often. */
 const newSpace = ['--max-semi-space-size=16', '--min-semi-space-size=16']
 useMemoryFolder()
 // The files are not kept waiting: those that need no service run while the services are downloaded and started.
 await shareServices(sharedServices, named.length === 0)
-const execArgv = [await quickImports(), withoutHook, ...newSpace]
+const execArgv = [await quickImports(), ...imports, ...newSpace]
 const tests = run({ files: [...new Set(files)], concurrency, timeout: 480_000, execArgv })
 tests.on('test:fail', () => (process.exitCode = 1))
 await pipeline(tests, new spec(), process.stdout, { end: false })

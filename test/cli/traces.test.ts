@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
-import { startTracing } from '../../src/tools/cli/tracing.ts'
+import { startTracing, type Tracing } from '../../src/tools/cli/tracing.ts'
 import { fencedSnippets, pages } from '../docs/blocks.ts'
 import { freePort } from '../support/free-port.ts'
 import { listenLocally } from '../support/listen-locally.ts'
@@ -64,14 +64,16 @@ const secret = 'Your new flat'
 const json = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_BSP_SCHEDULE_DELAY: '50' }
 
 test('one trace has every step of a message on both sides, as docs/monitoring.md shows them, and none of its content', async (t) => {
-  const receiver = await startReceiver(t)
   const before = { ...process.env }
-  Object.assign(process.env, json, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })
-  const tracing = startTracing('platform')
+  let tracing: Tracing | undefined
+  // The receiver is closed after this.
   t.after(async () => {
-    await tracing?.stop(1_000)
     process.env = before
+    assert.equal(await tracing?.stop(1_000), true)
   })
+  const receiver = await startReceiver(t)
+  Object.assign(process.env, json, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })
+  tracing = startTracing('platform')
   let refusals = 1
   const service = witnessService('fcm_token', () =>
     refusals-- > 0 ? { ...away, blame: 'message', answer: 'try later' } : accepted,

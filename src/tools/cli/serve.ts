@@ -206,7 +206,8 @@ export async function serve(
     await replacing?.catch(() => {})
     await Promise.all([...closing, replaceable.current.stop(settings.stopWithinMs)])
   } finally {
-    await tracing?.stop(exportWithinMs)
+    // The SDK repeats its request for some seconds, and these repetitions must not keep the process alive.
+    if ((await tracing?.stop(exportWithinMs)) === false) setTimeout(() => process.exit(), 200).unref()
     log.stop()
   }
 }

@@ -6,8 +6,8 @@ import { within } from '../../base/runtime/within.ts'
 import { CliError, exit } from './exit.ts'
 
 export interface Tracing {
-  /** Exports the ended spans, for at most this time. Never rejects. */
-  stop(withinMs: number): Promise<void>
+  /** Exports the ended spans, for at most this time. Never rejects. @returns whether the receiver has all of them */
+  stop(withinMs: number): Promise<boolean>
 }
 
 /**
@@ -37,10 +37,10 @@ export function startTracing(side: 'operator' | 'platform', env: NodeJS.ProcessE
     async stop(withinMs) {
       try {
         await within(withinMs, sdk.shutdown())
+        return true
       } catch (error) {
         console.error(`bellwire: the last traces were not exported: ${(error as Error).message}`)
-        // The SDK repeats its request for some seconds, and these repetitions must not keep the process alive.
-        setTimeout(() => process.exit(), 200).unref()
+        return false
       }
     },
   }
