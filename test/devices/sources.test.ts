@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { configOf } from '../../src/base/store/postgres-address.ts'
 import { createClient } from '../../src/base/store/postgres-client.ts'
 import type { DeviceEvent } from '../../src/subjects/devices/device-event.ts'
+import type { DeviceSource } from '../../src/subjects/devices/device-source.ts'
 import { deviceId } from '../../src/subjects/devices/identity.ts'
 import { createRegistry, deviceMigrations } from '../../src/subjects/devices/registry.ts'
 import { functionDevices } from '../../src/subjects/devices/sources/function.ts'
@@ -192,17 +193,19 @@ test('an operator’s database is opened read-only (sqlite)', async (t) => {
 
 test('an operator’s database is opened read-only, and a slow query is ended (postgres)', { skip }, async (t) => {
   const database = await postgresSchema(known)
-  const sources = [
-    'delete from my_devices where player = any(:users) returning *',
-    'select pg_sleep(30), :users',
-    'select nonsense from my_devices where player = any(:users)',
-  ].map((devices) => sqlDevices({ database, devices, timeoutMs: 200 }))
-  t.after(() => Promise.all(sources.map((source) => source.close?.())))
-  const [writing, sleeping, wrong] = sources
-  await assert.rejects(Promise.resolve(writing?.findDevices('1', ['1001'], contextOf())), /read-only/)
-  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], contextOf())), /timed out/)
-  await assert.rejects(Promise.resolve(wrong?.findDevices('1', ['1001'], contextOf())), /nonsense/)
-  await assert.rejects(Promise.resolve(sleeping?.findDevices('1', ['1001'], contextOf(20))), /timed out/)
+  const sourceOf = (devices: string, timeoutMs?: number): DeviceSource => {
+    const source = sqlDevices({ database, devices, ...(timeoutMs && { timeoutMs }) })
+    t.after(() => source.close?.())
+    return source
+  }
+  const writing = sourceOf('delete from my_devices where player = any(:users) returning *')
+  const sleeping = sourceOf('select pg_sleep(30), :users', 200)
+  const wrong = sourceOf('select nonsense from my_devices where player = any(:users)')
+  const find = async (source: DeviceSource, budgetMs?: number) => source.findDevices('1', ['1001'], contextOf(budgetMs))
+  await assert.rejects(find(writing), /read-only/)
+  await assert.rejects(find(sleeping), /timed out/)
+  await assert.rejects(find(wrong), /nonsense/)
+  await assert.rejects(find(sleeping, 20), /timed out/)
 })
 
 test('a look-up fails while the database is unavailable', { skip }, async (t) => {
@@ -256,15 +259,19 @@ test('a look-up fails if the endpoint sends an invalid answer or none', async (t
     [(_r, _h, response) => response.end('{"error":"no"}'), /without the array devices/],
     [(_r, _h, response) => response.end('null'), /without the array devices/],
     [(_r, _h, response) => response.end('{"devices":[{"id":1}]}'), /without user_id/],
-    [(_r, _h, response) => void response.write('{"devices":['), /aborted|timeout|in time/i],
     [(_r, _h, response) => response.destroy(), /closed|reset|terminated|other side/i],
+  ]
+  const withoutEnd: [Answer, RegExp][] = [
+    [(_r, _h, response) => void response.write('{"devices":['), /aborted|timeout|in time/i],
     [() => {}, /in time/i],
   ]
-  for (const [answer, expected] of answers) {
-    const source = httpDevices({ url: await endpoint(t, answer), timeoutMs: 300 })
+  const refuse = async (answer: Answer, expected: RegExp, timeoutMs?: number): Promise<void> => {
+    const source = httpDevices({ url: await endpoint(t, answer), ...(timeoutMs && { timeoutMs }) })
     await assert.rejects(source.findDevices('1', ['1001'], contextOf()), expected)
     await source.close?.()
   }
+  for (const [answer, expected] of answers) await refuse(answer, expected)
+  for (const [answer, expected] of withoutEnd) await refuse(answer, expected, 300)
   assert.deepEqual(await httpDevices({ url: 'http://127.0.0.1:1' }).findHolders('1', ['t'], contextOf()), new Map())
 })
 
