@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BrowserContext, chromium as engine } from 'playwright-core'
-import { chromium } from '../support/services/chromium.ts'
+import { desktopChromium } from '../support/services/chromium.ts'
 import { within } from './push-site.ts'
 import type { Lifetime, Page } from './web-push-suite.ts'
 
@@ -10,7 +10,7 @@ import type { Lifetime, Page } from './web-push-suite.ts'
 export async function launchChromium(file: Lifetime, switches: readonly string[]): Promise<BrowserContext> {
   const profile = await mkdtemp(join(tmpdir(), 'bellwire-chromium-'))
   const browser = await engine.launchPersistentContext(profile, {
-    executablePath: await chromium(),
+    executablePath: await desktopChromium(),
     headless: true,
     timeout: 60_000,
     ignoreDefaultArgs: ['--disable-background-networking'],

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { addressesOf, freePorts, run, start } from '../cli/bellwire.ts'
 import { chromiumOrigin, startFakeGcm } from '../support/gcm/fake-gcm.ts'
-import { withoutChromium } from '../support/services/chromium.ts'
+import { withoutDesktopChromium } from '../support/services/chromium.ts'
 import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { clickSubscribe, launchChromium, openPage, titleOfNotification } from './launch-chromium.ts'
 import { webPushSuite } from './web-push-suite.ts'
 
-const skip = await withoutChromium()
+const skip = await withoutDesktopChromium()
 
 await webPushSuite({
   name: 'Chromium',

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 
 const folder = join(import.meta.dirname, '../../node_modules/.cache/together')
 /** More files in a process would take longer than a slow file. */
-const most = 10
+const most = 6
 
 /** Writes modules that import the files, each some files of one folder. @returns the paths of the modules */
 export function shareProcesses(files: readonly string[]): readonly string[] {

@@ -15,6 +15,8 @@ export interface Browser {
   readonly elsewhere: readonly string[]
   /** The Debian package. */
   readonly package: string
+  /** Takes its place where it cannot be installed. */
+  readonly instead?: Browser
 }
 
 /** A browser as a service, whose address is the path of its program. */
@@ -26,10 +28,17 @@ export function browserService(browser: Browser): Service<object> {
     proves,
     command: `sudo sh -c '${installing(browser.package)}', or ${variable}=/path/to/${programs[0]} npm test`,
     async start() {
-      const address = findBrowser(browser) ?? (await installBrowser(browser))
+      const address = await findOrInstall(browser).catch((error: unknown) => {
+        if (browser.instead) return findOrInstall(browser.instead)
+        throw error
+      })
       return { address, stop: async () => {} }
     },
   }
+}
+
+async function findOrInstall(browser: Browser): Promise<string> {
+  return findBrowser(browser) ?? (await installBrowser(browser))
 }
 
 function findBrowser({ programs, elsewhere }: Browser): string | undefined {

@@ -1,4 +1,4 @@
-import { chromiumService } from './chromium.ts'
+import { chromiumService, desktopChromiumService } from './chromium.ts'
 import { caddyService, nghttpdService, nginxService, promtoolService } from './debian-programs.ts'
 import { faketimeService } from './faketime.ts'
 import { firefoxService } from './firefox.ts'
@@ -15,6 +15,7 @@ export const sharedServices = [
   rabbitmqService,
   kafkaService,
   chromiumService,
+  desktopChromiumService,
   firefoxService,
   goService,
   nghttpdService,
