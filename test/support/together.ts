@@ -8,6 +8,11 @@ const folder = join(import.meta.dirname, '../../node_modules/.cache/together')
 /** More files in a process would take longer than a slow file. */
 const most = 6
 
+/** The first test starts when all files are imported: otherwise it would run before the constants below it have a value. */
+const begin = `import { before } from 'node:test'
+const imported = Promise.withResolvers()
+before(() => imported.promise)`
+
 /** Writes modules that import the files, each some files of one folder. @returns the paths of the modules */
 export function shareProcesses(files: readonly string[]): readonly string[] {
   rmSync(folder, { recursive: true, force: true })
@@ -17,7 +22,8 @@ export function shareProcesses(files: readonly string[]): readonly string[] {
     return Array.from({ length: groups }, (_, i) => {
       const group = join(folder, `${name.replaceAll(sep, '-')}-${i + 1}.test.mjs`)
       const imported = members.filter((_, n) => n % groups === i)
-      writeFileSync(group, imported.map((file) => `await import('${pathToFileURL(resolve(file)).href}')\n`).join(''))
+      const imports = imported.map((file) => `await import('${pathToFileURL(resolve(file)).href}')`)
+      writeFileSync(group, [begin, ...imports, 'imported.resolve()', ''].join('\n'))
       return group
     })
   })
