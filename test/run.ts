@@ -21,14 +21,14 @@ const slowFiles = [
 ]
 /** Short files that share processes, the longest groups first. Each of their tests leaves its process as it found it. */
 const shortFiles = [
-  'test/{console,cli,demo,deploy,docs}/*.test.ts',
+  'test/{cli,console,demo,deploy,docs,people}/*.test.ts',
   'test/e2e/{attributes,clock-set,offline-device,push-secrets,reconcile,secrets,status}.test.ts',
   'test/widget/{bundle,console}.test.ts',
   'test/checker/{foreign-operators,foreign-platforms,report,run}.test.ts',
   'test/{devices/channels,platform,platform/intake,platform/stores,queue}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',
   'test/{bench,brokers,config/compose,http-client,http2,runtime,stand-ins,store}/*.test.ts',
-  'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,people,status}/*.test.ts',
+  'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,status}/*.test.ts',
 ]
 /** They measure the memory of their process, start a browser, replace globals of the process, or need a default that tests replace. */
 const alone = [
