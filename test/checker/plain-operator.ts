@@ -246,21 +246,26 @@ export async function startPlainOperator({
     await once(server, 'listening')
     return (server.address() as AddressInfo).port
   }
-  function stop(): void {
+  function end(): void {
     server.close()
     server.closeAllConnections()
   }
+  let isStopped = false
 
   const port = await listen(0)
   return {
     url: `http://127.0.0.1:${port}`,
-    stop,
+    stop() {
+      isStopped = true
+      end()
+    },
     async restart() {
-      stop()
+      end()
       inFlight = new Map()
       if (!rules.onDisk) disk = new Map()
       await sleep(20)
-      await listen(port)
+      // A stop may have come meanwhile, and a server that listened again would keep the process of the tests alive.
+      if (!isStopped) await listen(port)
     },
   }
 }
