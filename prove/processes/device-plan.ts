@@ -30,7 +30,8 @@ export const linksOf = (brand: string): string => `links.${brand}`
 /** RabbitMQ: this exchange forwards messages to the queues of the platform and of the witness. */
 export const exchangeOf = (brand: string): string => `news.${brand}`
 export const witnessOf = (brand: string): string => `witness.${brand}`
-export const deliveryLimit = 3
+/** More than the kills and cuts that a readable message can meet. Each of them is a delivery without acknowledgement. */
+export const deliveryLimit = 5
 export const prefetch = 200
 
 /** Reports events to the proof's process, and ends when that process ends. */
