@@ -1,7 +1,6 @@
 // Four writers record statuses, in short and in long transactions that end in any order, while two pollers read them.
 
 import assert from 'node:assert/strict'
-import pg from 'pg'
 import { postgresStore, type Store, sqliteStore } from '../../bench/harness/stores.ts'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import type { Database } from '../../src/base/store/database.ts'
@@ -11,6 +10,7 @@ import { createStatusPages } from '../../src/subjects/status/pages.ts'
 import { createStatusRecorder, type FirstStatus } from '../../src/subjects/status/recorder.ts'
 import { statusMigrations } from '../../src/subjects/status/tables.ts'
 import { randomFrom } from '../../test/contract/json-maker.ts'
+import { connect } from '../../test/support/services/postgres.ts'
 import type { Proof } from '../harness/proof.ts'
 
 /** The statuses of each message, in the order in which they are recorded. */
@@ -120,11 +120,7 @@ async function writeLong(
   random: () => number,
   longest: { readonly rows: number; readonly ms: number },
 ): Promise<number> {
-  const plain = new URL(url)
-  const schema = plain.searchParams.get('schema')
-  plain.searchParams.delete('schema')
-  const client = new pg.Client({ connectionString: plain.href, options: `-c search_path=${schema}` })
-  await client.connect()
+  const client = await connect(url)
   let rolledBack = 0
   try {
     for (let next = from; next < to; ) {

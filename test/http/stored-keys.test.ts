@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import pg from 'pg'
 import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { type AccessKey, allScopes } from '../../src/base/http/access.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
@@ -14,6 +13,7 @@ import { openStoredLanes, storedLaneMigrations } from '../../src/sides/admin/sto
 import { auditMigrations, auditOps, readAudit } from '../../src/subjects/audit/table.ts'
 import { addressesOf, run, start } from '../cli/bellwire.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { openSession } from '../support/services/postgres.ts'
 import { get, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -124,14 +124,14 @@ onPostgres('of two processes that remove a row at the same moment, one has remov
   await keys.add({ name: 'crm', scopes: ['counts'] }, 'office', () => audit('key added'))
   await stored.add({ lane: '7/push', settings: '{}' }, 'a', audit('lane added'))
 
-  const { client, waits } = await openSession(t, store)
+  const { client, untilBlocking } = await openSession(store)
   for (const [table, remove] of [
     ['access_keys', () => keys.revoke('crm', () => audit('key revoked'))],
     ['stored_lanes', () => stored.remove('7/push', audit('lane removed'))],
   ] as const) {
     await client.query(`begin; delete from ${table}`)
     const removed = remove()
-    await until(waits, { awaited: 'the other removal waits for this one' })
+    await untilBlocking()
     await client.query('commit')
     assert.equal(await removed, false, table)
   }
@@ -139,20 +139,6 @@ onPostgres('of two processes that remove a row at the same moment, one has remov
   for await (const page of readAudit(database)) acts.push(...page.map(({ act }) => act))
   assert.deepEqual(acts, ['key added', 'lane added'])
 })
-
-/** A session of another process in the same schema. */
-async function openSession(t: TestContext, store: string) {
-  const url = new URL(store)
-  const schema = url.searchParams.get('schema')
-  url.searchParams.delete('schema')
-  const client = new pg.Client({ connectionString: url.href, options: `-c search_path=${schema}` })
-  await client.connect()
-  t.after(() => client.end())
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-  const waiting = 'select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
-  const waits = async (): Promise<boolean> => ((await client.query(waiting, [rows[0]?.pid])).rowCount ?? 0) > 0
-  return { client, waits }
-}
 
 test('a key cannot add a key with more than it has: scopes, brands, addresses and expiry', async (t) => {
   const expires_at = '2099-01-01T00:00:00Z'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createInbox } from '../../src/subjects/inbox/inbox.ts'
 import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
-import { query } from '../support/services/postgres.ts'
+import { openSession, query } from '../support/services/postgres.ts'
 import {
   deliver,
   type Followed,
@@ -168,21 +168,16 @@ onPostgres('marks wait for an uncommitted notification of the user, and have lat
   const bearer = await token('1', '1001')
   const first = message('1', '1001')
   await deliver(database, [first])
-  // Another process has stored number 2 and sleeps before its commit.
-  const sleeping = query(
-    store,
+  // Another process has stored number 2 and has not committed it.
+  const { client, untilBlocking } = await openSession(store)
+  await client.query(
     `begin; update inbox_users set last = 2;
-     insert into inbox (brand, user_id, seq, changed, ref, id, created_at) values ('1', '1001', 2, 2, 'late', '1', 0);
-     select pg_sleep(0.7); commit`,
+     insert into inbox (brand, user_id, seq, changed, ref, id, created_at) values ('1', '1001', 2, 2, 'late', '1', 0)`,
   )
-  for (;;) {
-    const [row] = await query(
-      store,
-      `select count(*)::int as sleepers from pg_stat_activity where query like '%update inbox_users%' and state = 'active' and pid <> pg_backend_pid()`,
-    )
-    if (Number(row?.sleepers) > 0) break
-  }
-  await Promise.all([mark(inbox, bearer, { as: 'read', up_to: '10' }), sleeping])
+  const marked = mark(inbox, bearer, { as: 'read', up_to: '10' })
+  await untilBlocking()
+  await client.query('commit')
+  await marked
   assert.deepEqual(await query(store, 'select ref, seq::int, changed::int from inbox order by seq'), [
     { ref: first.ref, seq: 1, changed: 3 },
     { ref: 'late', seq: 2, changed: 4 },

@@ -4,8 +4,8 @@ import { on } from '../../src/base/runtime/events.ts'
 import { createInbox } from '../../src/subjects/inbox/inbox.ts'
 import { addOps } from '../../src/subjects/inbox/store.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
-import { query } from '../support/services/postgres.ts'
-import { event, until } from '../support/wait.ts'
+import { openSession, query } from '../support/services/postgres.ts'
+import { event } from '../support/wait.ts'
 import {
   deliver,
   type Followed,
@@ -179,18 +179,18 @@ onPostgres(
     const inbox = await serveInbox(t, database)
     const stream = await follow(inbox, await token('1', '1001'))
     await stream.until(isReady)
-    // Another process has reserved number 1 and sleeps before its commit.
+    // Another process has reserved number 1 and has not committed it.
     await query(store, `insert into inbox_users (brand, user_id, last) values ('1', '1001', 0), ('2', '1001', 0)`)
-    const sleeping = query(
-      store,
+    const { client, untilBlocking } = await openSession(store)
+    await client.query(
       `begin; update inbox_users set last = 1 where brand = '1' and user_id = '1001';
-     insert into inbox (brand, user_id, seq, changed, ref, id, created_at) values ('1', '1001', 1, 1, 'late', '1', 0);
-     select pg_sleep(0.7); commit`,
+     insert into inbox (brand, user_id, seq, changed, ref, id, created_at) values ('1', '1001', 1, 1, 'late', '1', 0)`,
     )
-    const sleepers = `select 1 from pg_stat_activity where query like '%pg_sleep%' and state = 'active' and pid <> pg_backend_pid()`
-    await until(async () => (await query(store, sleepers)).length > 0, { awaited: 'the uncommitted write' })
     const next = message('1', '1001')
-    await Promise.all([deliver(database, [next]), sleeping])
+    const delivered = deliver(database, [next])
+    await untilBlocking()
+    await client.query('commit')
+    await delivered
     await stream.until(({ refs }) => refs.length === 2)
     assert.deepEqual(stream.refs, ['late', next.ref])
   },

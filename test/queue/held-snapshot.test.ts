@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import pg from 'pg'
 import { queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { findDueLanes, readPage } from '../../src/base/queue/lane/read-waiting.ts'
 import { entriesPerLookUp } from '../support/index-reads.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
-import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { freshSchema, openSession, query, withoutPostgres } from '../support/services/postgres.ts'
 
 const mostEntries = 100
 const settledRows = 50_000
@@ -26,13 +25,9 @@ test('while a snapshot is held open, due lanes and new items are found without a
        insert into waiting (lane, due_at, seq, attempt) select '1/push', 0, n, 0 from generate_series(${from}, ${to}) n`,
     )
   await insert(1, settledRows)
-  const plain = new URL(url)
-  plain.searchParams.delete('schema')
-  const session = new pg.Client({ connectionString: plain.href })
-  await session.connect()
-  t.after(() => session.end())
-  await session.query('begin isolation level repeatable read')
-  await session.query('select 1')
+  const { client } = await openSession(url)
+  await client.query('begin isolation level repeatable read')
+  await client.query('select 1')
   await query(url, `delete from waiting`)
   await insert(settledRows + 1, settledRows + 5)
 

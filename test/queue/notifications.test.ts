@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import pg from 'pg'
 import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.ts'
 import { wakeChannel } from '../../src/base/store/wakers.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
-import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { freshSchema, openSession, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'
 
 test('a transaction that enqueues many items sends one notification for each lane', {
@@ -17,9 +16,7 @@ test('a transaction that enqueues many items sends one notification for each lan
   const database = await openTestDatabase(t, url, { migrations: queueMigrations })
   const queue = createQueue(database)
   const [row] = await query(url, `select ${wakeChannel} as channel`)
-  const listener = new pg.Client({ connectionString: url })
-  await listener.connect()
-  t.after(() => listener.end())
+  const { client: listener } = await openSession(url)
   const topics: string[] = []
   listener.on('notification', ({ payload = '' }) => topics.push(payload))
   await listener.query(`listen ${listener.escapeIdentifier(String(row?.channel))}`)

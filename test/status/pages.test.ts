@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import pg from 'pg'
 import { erasedPerson } from '../../src/base/people/digest.ts'
 import type { Database } from '../../src/base/store/database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
@@ -8,6 +7,7 @@ import { timestampOf } from '../../src/contract/timestamp.ts'
 import { statusPersonPart } from '../../src/subjects/status/person-data.ts'
 import { forgetStatuses } from '../../src/subjects/status/retention.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { openSession } from '../support/services/postgres.ts'
 import { add, openStatuses, readAll, sent } from './open-statuses.ts'
 
 const shown = (records: readonly { readonly ref: string; readonly status: MessageStatus }[]) =>
@@ -162,12 +162,7 @@ onPostgres('a transaction that commits late loses no status, and delays no other
   const [early, other] = [sent(), sent()]
   await add(statuses, early, other)
   const { next } = await readAll(statuses.pages)
-  const url = new URL(store)
-  const schema = url.searchParams.get('schema')
-  url.searchParams.delete('schema')
-  const slow = new pg.Client({ connectionString: url.href, options: `-c search_path=${schema}` })
-  await slow.connect()
-  t.after(() => slow.end())
+  const { client: slow } = await openSession(store)
   await slow.query('begin')
   const values = `('${early.ref}', 'clicked', '1', '2026-01-01T10:00:00', 1)`
   await slow.query(`insert into statuses (ref, status, brand, at, recorded_at) values ${values}`)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Database, Migration } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
@@ -10,7 +10,7 @@ import { createPartitions } from '../../src/base/store/postgres-partitions.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
-import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { connect, freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
 import { until } from '../support/wait.ts'
 
 const skip = await withoutPostgres()
@@ -52,11 +52,7 @@ const attach = (url: string, daysAgo: number) =>
 const tables = migrations.flatMap(({ partitioned }) => partitioned ?? [])
 
 async function onClient(url: string, run: (client: pg.Client) => Promise<void>): Promise<void> {
-  const plain = new URL(url)
-  const schema = plain.searchParams.get('schema')
-  plain.searchParams.delete('schema')
-  const client = new pg.Client({ connectionString: plain.href, options: `-c search_path=${schema}` })
-  await client.connect()
+  const client = await connect(url)
   try {
     await run(client)
   } finally {

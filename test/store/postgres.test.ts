@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Database } from '../../src/base/store/database.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import type { PostgresOptions } from '../../src/base/store/postgres.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { StoreUnavailable } from '../../src/base/store/store-unavailable.ts'
+import { wakeChannel } from '../../src/base/store/wakers.ts'
 import { databaseSuite, range, user, users } from '../suites/database.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
-import { freshSchema, query, withoutPostgres } from '../support/services/postgres.ts'
+import { freshSchema, openSession, query, withoutPostgres } from '../support/services/postgres.ts'
 import { event, until } from '../support/wait.ts'
 import { forkDatabase } from './database-process.ts'
 import { addUsers, allUsers, migrations } from './users.ts'
@@ -144,37 +145,20 @@ check('an idle session sends three heartbeats within the time after which the se
   assert.equal(lock?.lost.aborted, false)
 })
 
-check(
-  'a session that stalls within a transaction is ended when another process wants its lock',
-  async (open, url, t) => {
-    const database = await open({ leaseMs: 1_000 })
-    const stalled = new pg.Client({
-      connectionString: url,
-      options: `-c search_path=${new URL(url).searchParams.get('schema')}`,
-    })
-    stalled.on('error', () => {})
-    await stalled.connect()
-    t.after(() => stalled.end())
-    await stalled.query(
-      `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' own 1/push', 0))`,
-    )
-    const ended = halfTransaction(stalled)
-    // On a slow machine, our own session may also lose its lease.
-    const own = () => database.own('1/push').catch(() => undefined)
-    assert.ok(await until(own, { awaited: 'the lock of the session is free' }))
-    assert.match(String(await ended), /terminating connection/)
-  },
-)
-
-check('an owner whose session stalls within a transaction is not alive after its lease', async (open, url, t) => {
+check('a session that stalls within a transaction is ended when another process wants its lock', async (open, url) => {
   const database = await open({ leaseMs: 1_000 })
-  const stalled = new pg.Client({
-    connectionString: url,
-    options: `-c search_path=${new URL(url).searchParams.get('schema')}`,
-  })
-  stalled.on('error', () => {})
-  await stalled.connect()
-  t.after(() => stalled.end())
+  const { client: stalled } = await openSession(url)
+  await stalled.query(`select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' own 1/push', 0))`)
+  const ended = halfTransaction(stalled)
+  // On a slow machine, our own session may also lose its lease.
+  const own = () => database.own('1/push').catch(() => undefined)
+  assert.ok(await until(own, { awaited: 'the lock of the session is free' }))
+  assert.match(String(await ended), /terminating connection/)
+})
+
+check('an owner whose session stalls within a transaction is not alive after its lease', async (open, url) => {
+  const database = await open({ leaseMs: 1_000 })
+  const { client: stalled } = await openSession(url)
   await stalled.query(
     `select pg_advisory_lock(hashtextextended('bellwire ' || current_schema() || ' owner 4711-x', 0))`,
   )
@@ -269,12 +253,13 @@ check('wake() notifies every process, also after the listener was killed', async
   // Notifications arrive in commit order: our own arrived first, and did not run the listener a second time.
   assert.equal(ownNotifications, 1)
 
-  const [listener] = await query(
-    url,
-    `select pid from pg_stat_activity where application_name = 'bellwire listener' and query like 'listen %' order by backend_start desc limit 1`,
-  )
   const again = new Promise<void>((resolve) => database.onWake('lane 3', resolve))
-  await query(url, `select pg_terminate_backend(${listener?.pid})`)
+  // Other tests have listeners at the same server, in other schemas.
+  const killed = await query(
+    url,
+    `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen ' || ${wakeChannel}`,
+  )
+  assert.equal(killed.length, 2)
   // After the reconnection every listener is notified, since notifications may have been missed.
   await again
 })

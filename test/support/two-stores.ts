@@ -1,11 +1,10 @@
 // Two databases of one side, each behind a proxy that can be cut.
 
 import type { TestContext } from 'node:test'
-import pg from 'pg'
 import type { Migration } from '../../src/base/store/database.ts'
 import { migrateDatabase } from '../../src/base/store/open-database.ts'
 import { brandTables } from '../../src/subjects/brands/move/brand-rows.ts'
-import { freshSchema, query } from './services/postgres.ts'
+import { connect, freshSchema, query } from './services/postgres.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 import { until } from './wait.ts'
 
@@ -59,12 +58,7 @@ export function repeat({ stops }: Pick<TwoStores, 'stops'>, step: () => Promise<
 
 /** Keeps the command from writing into a table of this database. The table can be read. */
 export async function holdTable({ stops }: Pick<TwoStores, 'stops'>, url: string, table: string): Promise<HeldTable> {
-  const schema = new URL(url).searchParams.get('schema')
-  const plain = new URL(url)
-  plain.searchParams.delete('schema')
-  const client = new pg.Client({ connectionString: plain.href, options: `-c search_path=${schema}` })
-  client.on('error', () => {})
-  await client.connect()
+  const client = await connect(url)
   stops.push(() => client.end().catch(() => {}))
   await client.query(`begin; lock table ${table} in exclusive mode`)
   return {

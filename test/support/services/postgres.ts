@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { after } from 'node:test'
 import pg from 'pg'
 import { postgresDefaults } from '../../../src/base/store/postgres-defaults.ts'
+import { until } from '../wait.ts'
 import { startPostgres } from './postgres-server.ts'
 import { addressOf, type Service, without } from './service.ts'
 
@@ -46,15 +47,37 @@ async function dropSchema(url: string, schema: string, attempts = 5): Promise<vo
 
 /** Runs SQL on a separate connection. */
 export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = await connect(url)
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Opens a session in the schema of the address. The caller ends it. */
+export async function connect(url: string): Promise<pg.Client> {
   const plain = new URL(url)
   const schema = plain.searchParams.get('schema')
   plain.searchParams.delete('schema')
   const client = new pg.Client({ connectionString: plain.href, ...(schema && { options: `-c search_path=${schema}` }) })
   client.on('error', () => {})
   await client.connect()
-  try {
-    return (await client.query(text)).rows
-  } finally {
-    await client.end()
-  }
+  return client
+}
+
+export interface Session {
+  readonly client: pg.Client
+  /** Resolves when a session of the server waits for a lock of this one. */
+  untilBlocking(): Promise<void>
+}
+
+/** Opens a session in the schema of the address, as another process does. It ends after the test or test file that opened it. */
+export async function openSession(url: string): Promise<Session> {
+  const client = await connect(url)
+  after(() => client.end())
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const waiting = 'select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
+  const isBlocking = async (): Promise<boolean> => (await client.query(waiting, [rows[0]?.pid])).rowCount !== 0
+  return { client, untilBlocking: async () => void (await until(isBlocking, { awaited: 'a wait for the session' })) }
 }
