@@ -122,16 +122,26 @@ function publicAdmin({ operator, platform }: Config): readonly Risk[] {
 }
 
 function clearText(leaves: readonly ConfiguredValue[]): readonly Risk[] {
-  return leaves.flatMap(({ path, leaf, value }) => {
+  return leaves.flatMap(({ path, leaf, value }, i) => {
     const host = leaf.outbound ? clearTextHost(String(value)) : undefined
-    const siblings = leaves.filter((each) => each.path.startsWith(path.replace(/(testing\.)?[^.]+$/, '')))
-    if (host === undefined || !(leaf.sendsTokens || carriesSecret(String(value), siblings))) return []
+    if (host === undefined) return []
+    const siblings = groupAround(leaves, i, path.replace(/(testing\.)?[^.]+$/, ''))
+    if (!(leaf.sendsTokens || carriesSecret(String(value), siblings))) return []
     const description = `sends credentials to ${host} without ${isUnverified(String(value)) ? 'verifying its certificate' : 'TLS'}, readable for everyone on the network`
     const remedy = tlsRemedy(String(value))
     // For Kafka brokers, TLS is a separate setting.
     if (remedy === tlsSetting && siblings.some((each) => /\.tls$/.test(each.path) && each.value === true)) return []
     return [{ risk: 'clear_text_to_other_hosts', path, description, remedy }]
   })
+}
+
+/** The leaves around the i-th whose paths begin with the group: the leaves of a group follow each other. */
+function groupAround(leaves: readonly ConfiguredValue[], i: number, group: string): readonly ConfiguredValue[] {
+  const isInside = (n: number): boolean => leaves[n]?.path.startsWith(group) ?? false
+  let [first, last] = [i, i]
+  while (isInside(first - 1)) first--
+  while (isInside(last + 1)) last++
+  return leaves.slice(first, last + 1)
 }
 
 /** Whether calls to this address carry a secret. PostgreSQL and AMQP always log in. */
