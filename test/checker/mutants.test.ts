@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { targetsOf } from '../../src/tools/checker/target.ts'
 import { allChecks, checkPlain, failedChecks, longDeliveryMs, onePushChannel, withPace } from './check-plain.ts'
 import { assertAllPassed, assertEachHasMutant } from './judge-run.ts'
+import type { EndpointKind } from './mutants/mutant.ts'
 import { mutants } from './mutants.ts'
 
 test('the plain operator passes every check that applies to it', async () => {
@@ -17,17 +19,21 @@ test('every check has a mutant, and an id of its own', () => assertEachHasMutant
 /** How many mutants run at the same time: they wait most of the time. */
 const atOnce = 8
 
+const isUsedBy = ({ scenario }: (typeof allChecks)[number], kind: EndpointKind): boolean =>
+  targetsOf(scenario.scope).some(({ uses }) => uses.some((feature) => feature.endsWith(kind)))
+
 test('each mutant is found by its check, and by no unrelated one', async (t) => {
   const queue = [...mutants]
   const rows: string[] = []
   const wrong: string[] = []
   async function runMutants(): Promise<void> {
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-      const { inFlight, only = inFlight && ['time', 'repeat', 'single', 'batch'], pace: other, both } = mutant
+      const { at, inFlight, only = inFlight && ['time', 'repeat', 'single', 'batch'], pace: other, both } = mutant
       const outcome = await checkPlain(
         { ...mutant.mutate(), ...(inFlight && { deliveryMs: longDeliveryMs }) },
         {
           ...(!both && { features: onePushChannel }),
+          ...(at && { checks: allChecks.filter((check) => isUsedBy(check, at)) }),
           ...(only && { only }),
           ...(other && withPace(other)),
         },

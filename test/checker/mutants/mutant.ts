@@ -10,6 +10,8 @@ import {
   write,
 } from '../plain-operator.ts'
 
+export type EndpointKind = 'single' | 'batch' | 'reconciliation'
+
 export interface Mutant {
   /** The fault, as a developer would make it. */
   readonly fault: string
@@ -19,6 +21,8 @@ export interface Mutant {
   readonly also?: readonly string[]
   /** The fault needs both channels; default: push and reconciliation are checked. */
   readonly both?: true
+  /** The fault shows only at this kind of endpoint. Checks that use no such endpoint are left out. */
+  readonly at?: EndpointKind
   /** The checks to run, if all would take too long; default: all. */
   readonly only?: readonly string[]
   readonly pace?: { readonly slow: number }
