@@ -1,6 +1,7 @@
 // npm test: runs all test files, or those that the arguments name. The slow files start first, so that no long file is left alone at
 // the end. `node --test` would start the files in the order of their names.
 
+import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -58,8 +59,17 @@ const newSpace = ['--max-semi-space-size=16', '--min-semi-space-size=16']
 useMemoryFolder()
 // The files are not kept waiting: those that need no service run while the services are downloaded and started.
 await shareServices(sharedServices, named.length === 0)
-const execArgv = [await quickImports(), ...imports, ...newSpace]
+const quick = await quickImports()
+if (named.length === 0) fillCompileCache(quick)
+const execArgv = [quick, ...imports, ...newSpace]
 const tests = run({ files: [...new Set(files)], concurrency, timeout: 480_000, execArgv })
 tests.on('test:fail', () => (process.exitCode = 1))
 await pipeline(tests, new spec(), process.stdout, { end: false })
 await stopServices()
+
+/** Imports both sides and all commands once: otherwise each of the first processes would strip their types and compile them. */
+function fillCompileCache(quick: string): void {
+  const path = (file: string): string => join(import.meta.dirname, file)
+  const imports = [quick, `--import=${path('support/sides.ts')}`, '--conditions=bellwire-source']
+  execFileSync(process.execPath, [...imports, path('../bin/bellwire.cjs'), 'completion', 'bash'], { stdio: 'ignore' })
+}
