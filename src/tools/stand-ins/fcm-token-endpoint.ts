@@ -1,6 +1,6 @@
 // A stand-in of oauth2.googleapis.com/token: issues access tokens for assertions signed by service accounts (RFC 7523).
 
-import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult, randomBytes, randomUUID } from 'node:crypto'
 import { decodeJwt, errors, jwtVerify } from 'jose'
 import type { Certificate } from './certificate.ts'
 import { createFaults, type Fault } from './faults.ts'
@@ -35,6 +35,14 @@ export interface TokenEndpoint {
 const scope = 'https://www.googleapis.com/auth/firebase.messaging'
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
+/** Each endpoint takes the first for its first account, and so on: to make one takes 100 ms of processor time. */
+const keyPairs: KeyPairKeyObjectResult[] = []
+function keyPair(place: number): KeyPairKeyObjectResult {
+  const made = keyPairs[place] ?? generateKeyPairSync('rsa', { modulusLength: 2048 })
+  keyPairs[place] = made
+  return made
+}
+
 export async function listenTokenEndpoint(options: {
   readonly port: number
   readonly certificate: Certificate | undefined
@@ -46,6 +54,7 @@ export async function listenTokenEndpoint(options: {
   const issued = new Map<string, { readonly email: string; readonly expiresAt: number }>()
   const faults = createFaults()
   let requests = 0
+  let accountsMade = 0
 
   async function grant({ method, path, body }: Request): Promise<Answer> {
     if (method !== 'POST' || path !== '/token') return answer(404, { error: 'not_found' })
@@ -96,7 +105,7 @@ export async function listenTokenEndpoint(options: {
       return requests
     },
     account(projectId) {
-      const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+      const { privateKey, publicKey } = keyPair(accountsMade++)
       const email = `stand-in-${randomBytes(4).toString('hex')}@${projectId}.iam.gserviceaccount.com`
       accounts.set(email, { projectId, publicKey })
       return {
