@@ -1,6 +1,8 @@
 // Runs the command outside of the test's process, like a user.
 
 import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { openSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { importOptions } from '../support/quick-imports/import-options.ts'
@@ -105,15 +107,11 @@ export async function addressesOf(started: Started): Promise<{ url: string; admi
   return { url, admin }
 }
 
-/** These commands write their log to the file descriptor. */
-const sides = ['operator', 'platform']
-
 /**
- * Runs a command line. The commands of a test file run in one process, one after another: a process takes 0.3 s of processor time
- * to load a command. A side gets a process of its own.
+ * Runs a command line that ends, also that of a side that does not start. The commands of a test process run in one other process,
+ * one after another: a process takes 0.3 s of processor time to load a command, and 0.4 s to load a side.
  */
-export function run(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
-  if (sides.includes(args[0] ?? '')) return start(t, args, env, input).ended
+export function run(_t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
   const result = queue.then(() => runInHost({ args, env: { ...environment, ...env }, input }))
   queue = result.catch(() => {})
   return result
@@ -121,11 +119,14 @@ export function run(t: TestContext, args: readonly string[], env: NodeJS.Process
 
 let queue: Promise<unknown> = Promise.resolve()
 let host: ChildProcess | undefined
+/** A side writes its log to the file descriptor of standard output. */
+const log = join(tmpdir(), `bellwire-commands-${process.pid}.log`)
+process.once('exit', () => rmSync(log, { force: true }))
 
 async function runInHost(job: Job): Promise<Run> {
   host ??= fork(join(import.meta.dirname, 'command-host.ts'), {
     env: environment,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', openSync(log, 'a'), 'inherit', 'ipc'],
   })
   const child = host
   child.ref()
@@ -137,12 +138,14 @@ async function runInHost(job: Job): Promise<Run> {
   child.removeAllListeners('message').removeAllListeners('close')
   child.unref()
   child.channel?.unref()
+  const logged = readFileSync(log, 'utf8')
+  truncateSync(log)
   if (!done || done.leftOpen.length > 0) {
     child.kill('SIGKILL')
     host = undefined
   }
   if (!done) throw new Error(`bellwire ${job.args.join(' ')}: the process that runs the commands ended`)
-  const { leftOpen, exited, ...result } = done
+  const { leftOpen, exited, code, out, err } = done
   if (leftOpen.length > 0 && !exited) throw new Error(`bellwire ${job.args.join(' ')} would not end: ${leftOpen}`)
-  return result
+  return { code, out: out + logged, err }
 }

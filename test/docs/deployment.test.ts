@@ -8,6 +8,7 @@ import test, { type TestContext } from 'node:test'
 import { loadConfig } from '../../src/sides/config/load.ts'
 import { startProgram } from '../cli/bellwire.ts'
 import { freePort } from '../support/free-port.ts'
+import { importOptions } from '../support/quick-imports/import-options.ts'
 import { findProgram, run } from '../support/services/program.ts'
 import { temporary } from '../support/sides.ts'
 import { root } from './blocks.ts'
@@ -42,7 +43,7 @@ async function startAndStop(
   assert.match(program ?? '', /^(\/usr\/bin\/)?node$/)
   const port = String(await freePort())
   const env = { PORT: port, NODE_OPTIONS: '--conditions=bellwire-source' }
-  const started = startProgram(t, [process.execPath, ...args], env, undefined, folder)
+  const started = startProgram(t, [process.execPath, ...importOptions, ...args], env, undefined, folder)
   const line = await started.line(/"server\.listening","side":"operator","url"/)
   assert.equal(new URL(JSON.parse(line).url).port, port)
   await whileRunning(port)

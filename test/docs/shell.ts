@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { type Run, start } from '../cli/bellwire.ts'
 import { freePort } from '../support/free-port.ts'
@@ -57,11 +57,12 @@ export async function openShell(t: TestContext, folder: string, ports: ReadonlyM
 
   const socket = join(folder, 'commands.sock')
   const commands = createServer(async (request, response) => {
-    const { stdout, stderr, code } = await runLine((await json(request)) as CommandLine).then(
-      ({ out, err, code }) => ({ stdout: out, stderr: err, code }),
-      (error: Error) => ({ stdout: '', stderr: error.stack ?? '', code: 99 }),
-    )
-    response.end(JSON.stringify({ stdout, stderr, code }))
+    const { out, err, code } = await runLine(commandLineOf(await text(request))).catch((error: Error) => ({
+      out: '',
+      err: error.stack ?? '',
+      code: 99,
+    }))
+    response.end(`printf %s ${quote(out)}; printf %s ${quote(err)} >&2; exit ${code}`)
   }).listen(socket)
   await once(commands, 'listening')
   t.after(() => commands.close())
@@ -69,8 +70,7 @@ export async function openShell(t: TestContext, folder: string, ports: ReadonlyM
   for (const name of ['bellwire', 'npx', 'npm']) await writeStub(join(folder, 'bin'), name, socket)
 
   async function runLine(line: CommandLine): Promise<Run> {
-    const text = `${line.args.join(' ')} `
-    const server = servers.find(({ command }) => command.test(text))
+    const server = servers.find(({ command }) => command.test(`${line.args.join(' ')} `))
     if (server) return startServer(line, server)
     runner.send(line)
     const [run] = (await once(runner, 'message')) as [Run]
@@ -120,9 +120,8 @@ export async function openShell(t: TestContext, folder: string, ports: ReadonlyM
       for (const part of script.split(
         /(?<=^(?:npx |npm run )?bellwire (?:-- )?(?:operator|platform|fake|shadow|stand-ins)\b.*\n)/m,
       )) {
-        const text = shell.here(part)
         const file = join(folder, 'script.sh')
-        await writeFile(file, `${prologue}\n. ${state}\nset -a\n${text}\nset +a\nexport -p > ${state}\n`)
+        await writeFile(file, `${prologue}\n. ${state}\nset -a\n${shell.here(part)}\nset +a\nexport -p > ${state}\n`)
         const { stdout, stderr } = await execute(file, shell.cwd, { ...base, ...env })
         done.out += stdout
         if (/^!!/m.test(stderr)) done.failed += stderr
@@ -151,19 +150,23 @@ function execute(file: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ s
   })
 }
 
-/** A program that passes its arguments to this test: `npx bellwire …`, `npm run bellwire -- …`. */
+/** A program that passes its folder, arguments and variables to this test, and evaluates the answer. */
 async function writeStub(bin: string, name: string, socket: string): Promise<void> {
-  const skipped = { bellwire: [], npx: ['bellwire'], npm: ['run', 'bellwire', '--'] }[name] ?? []
-  const program = `#!${process.execPath}
-    const args = process.argv.slice(2), skipped = ${JSON.stringify(skipped)}
-    if (skipped.some((word, i) => args[i] !== word)) throw new Error('only ${[name, ...skipped].join(' ')} runs here')
-    const request = require('http').request({ socketPath: ${JSON.stringify(socket)}, method: 'POST' }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (part) => (text += part)).on('end', () => {
-        const { stdout, stderr, code } = JSON.parse(text)
-        process.stdout.write(stdout), process.stderr.write(stderr), (process.exitCode = code)
-      })
-    })
-    request.end(JSON.stringify({ args: args.slice(skipped.length), cwd: process.cwd(), env: process.env }))`
+  const skipped = { npx: ['bellwire'], npm: ['run', 'bellwire', '--'] }[name] ?? []
+  const program = `#!/bin/bash
+for word in ${skipped.join(' ')}; do
+  [ "$1" = "$word" ] || { echo 'only ${[name, ...skipped].join(' ')} runs here' >&2; exit 1; }
+  shift
+done
+eval "$({ printf '%s\\0' "$PWD" $# "$@"; env -0; } | curl -sS --unix-socket ${quote(socket)} --data-binary @- http://localhost)"
+`
   await writeFile(join(bin, name), program, { mode: 0o755 })
 }
+
+function commandLineOf(sent: string): CommandLine {
+  const [cwd = '', count, ...rest] = sent.split('\0').slice(0, -1)
+  const env = rest.splice(Number(count)).map((each) => /^(.*?)=(.*)$/s.exec(each)?.slice(1) as [string, string])
+  return { cwd, args: rest, env: Object.fromEntries(env) }
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
