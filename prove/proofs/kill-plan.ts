@@ -32,13 +32,13 @@ export const inTurn = <Point>(
   { small, devices }: { small: boolean; devices: boolean },
 ): readonly Point[] => (small ? points.filter((_, i) => i % 2 === Number(!devices)) : points)
 
-/** The points of the stops in small size. */
+/** The points of the stops in small size, also divided between the two proofs. */
 export const smallStops: {
   readonly operator: readonly OperatorPoint[]
   readonly platform: readonly PlatformPoint[]
 } = {
-  operator: ['between-claim-and-call', 'between-acceptance-and-settle'],
-  platform: ['between-answer-and-settle'],
+  operator: ['between-acceptance-and-settle', 'between-claim-and-call'],
+  platform: ['between-answer-and-settle', 'between-read-and-call'],
 }
 
 export interface Size {

@@ -1,6 +1,6 @@
 // Two operators and two platforms on PostgreSQL, fed by `bellwire send`. One process after another is ended at a point of a message's
-// way (proofs/kills.ts), by SIGKILL or by SIGTERM, while the others go on. In small size, SIGSTOP also stops a process at three points,
-// because npm test leaves out the proof kills-postgres.
+// way (proofs/kills.ts), by SIGKILL or by SIGTERM, while the others go on. In small size, SIGSTOP also stops processes, at four points
+// in both proofs together, because npm test leaves out the proof kills-postgres.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -174,8 +174,9 @@ async function strikeAllInTurn(
   }
 
   if (options.small) {
-    for (const point of smallStops.operator) await suspend('operator', point)
-    for (const point of smallStops.platform) await suspend('platform', point)
+    const divided = { small: true, devices }
+    for (const point of inTurn(smallStops.operator, divided)) await suspend('operator', point)
+    for (const point of inTurn(smallStops.platform, divided)) await suspend('platform', point)
   }
   for (let round = 0; round < rounds; round++) {
     for (const [side, points] of [

@@ -164,7 +164,10 @@ async function run(
 
   let operator = setup.operator()
   let platform = setup.platform()
-  const stops = small ? smallStops : { operator: operatorPoints, platform: platformPoints }
+  const stops = {
+    operator: small ? inTurn(smallStops.operator, { small, devices }) : operatorPoints,
+    platform: small ? inTurn(smallStops.platform, { small, devices }) : platformPoints,
+  }
   for (const point of stops.operator) {
     for (let i = 0; i < size.stops; i++) {
       await planStrike(operator, { point, passing: passingOf(point, i, size), signal: 'SIGSTOP' })
