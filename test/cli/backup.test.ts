@@ -8,18 +8,18 @@ import test from 'node:test'
 import { sealBackup } from '../../src/base/store/backup-folder.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 import { operatorMigrations } from '../../src/sides/operator/store.ts'
+import { startConfiguredOperator, startConfiguredPlatform } from '../support/configured-sides.ts'
 import { adminKey, element, enqueueAt, get, post, temporary, untilSettled } from '../support/sides.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { addressesOf, run, start } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/own-delivery.yaml')
 const { key } = adminKey
+const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 test('a platform is backed up while it runs; after a loss, what it delivers itself waits for a person', async (t) => {
   const folder = await temporary(t)
   const env = (store: string) => ({
-    BELLWIRE_PLATFORM_PORT: '0',
-    BELLWIRE_PLATFORM_ADMIN_PORT: '0',
     BELLWIRE_PLATFORM_STORE: `sqlite:${join(folder, store, 'platform.db')}`,
     BELLWIRE_PLATFORM_OWN_PUSH: `{provider: recording, file: ${join(folder, 'pushes.ndjson')}}`,
     BELLWIRE_PLATFORM_KEYS: JSON.stringify([{ ...adminKey, scopes: [...adminKey.scopes] }]),
@@ -28,7 +28,7 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
     await enqueueAt(admin, [element({ id })])
     await untilSettled(admin)
   }
-  const first = start(t, ['platform', '-c', example], env('lost'))
+  const first = start(t, ['platform', '-c', example], { ...ports, ...env('lost') })
   const { admin } = await addressesOf(first)
   await sent(admin, 31)
   const added = await post(`${admin}/admin/lanes/add`, { settings: { brand: 2, channel: 'push', to: 'own' } }, key)
@@ -64,8 +64,7 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
   assert.equal(restored.code, 0, restored.err)
   assert.match(restored.out, /Paused: 1\/push, 1\/site, 2\/push\./)
 
-  const second = start(t, ['platform', '-c', example], env('new'))
-  const { admin: again } = await addressesOf(second)
+  const { url: again } = await startConfiguredPlatform(t, example, env('new'))
   // The message of the backup is known. The later one is not: its record is accepted and waits.
   const { body } = await enqueueAt(again, [element({ id: 31 }), element({ id: 32 })])
   assert.deepEqual([body.repeated, body.accepted], [1, 1])
@@ -116,11 +115,7 @@ test('a full disk leaves neither half of a backup nor half of a store, and a sec
   const written = (store: string) =>
     `operator: {store: "sqlite:${store}", host: 127.0.0.1, keys: [{name: platform, key: the-key-of-the-platform-1, brands: [1]}], admin_keys: [{name: office, key: ${key}, scopes: [backup]}], suppression: none, site: inbox}\n`
   await writeFile(config, written('operator.db'))
-  const operator = start(t, ['operator', '-c', config], {
-    BELLWIRE_OPERATOR_PORT: '0',
-    BELLWIRE_OPERATOR_ADMIN_PORT: '0',
-  })
-  const { admin } = await addressesOf(operator)
+  const { url: admin, stop } = await startConfiguredOperator(t, config)
   const backUp = (out: string) => run(t, ['backup', 'operator', '--out', out, '--url', admin], { BELLWIRE_KEY: key })
   const out = join(folder, 'backup')
   assert.equal((await backUp(out)).code, 0)
@@ -133,8 +128,7 @@ test('a full disk leaves neither half of a backup nor half of a store, and a sec
   const second = await backUp(join(folder, 'second'))
   assert.deepEqual([second.code, /another backup is being written to it/.test(second.err)], [2, true], second.err)
   assert.ok(existsSync(join(folder, 'second.part')), 'the files of the other one')
-  operator.child.kill('SIGTERM')
-  await operator.ended
+  await stop()
 
   const store = join(disk.folder, 'operator.db')
   await writeFile(config, written(store))

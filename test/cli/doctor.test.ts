@@ -5,12 +5,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
+import { startConfiguredOperator } from '../support/configured-sides.ts'
 import { onPostgres } from '../support/engines.ts'
 import { freePort } from '../support/free-port.ts'
 import { listenLocally } from '../support/listen-locally.ts'
 import { rabbitmq, withoutRabbitmq } from '../support/services/rabbitmq.ts'
 import { element, keys, post, startOperator, temporary } from '../support/sides.ts'
-import { freePorts, run, start } from './bellwire.ts'
+import { freePorts, run } from './bellwire.ts'
 
 interface Finding {
   readonly setting: string
@@ -282,8 +283,7 @@ test('a running server is detected and not disturbed', async (t) => {
   const file = join(folder, 'bellwire.yaml')
   const provider = await startPushProvider(t)
   await writeFile(file, operator(oneSignal(provider.url)))
-  const running = start(t, ['operator'], { BELLWIRE_CONFIG: file })
-  const { url } = JSON.parse(await running.line(/"server\.listening"/)) as { url: string }
+  const { url } = await startConfiguredOperator(t, file)
   const env = { BELLWIRE_OPERATOR_PORT: new URL(url).port, BELLWIRE_CONFIG: file }
 
   const send = async (): Promise<number> =>
@@ -304,8 +304,6 @@ test('a running server is detected and not disturbed', async (t) => {
     )
   }
   assert.equal(await send(), 200)
-  running.child.kill('SIGTERM')
-  assert.equal((await running.ended).code, 0)
 })
 
 test('a port that another program uses is reported', async (t) => {

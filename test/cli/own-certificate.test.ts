@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { startWebPushStandIn } from '../../src/tools/stand-ins/web-push.ts'
+import { startConfiguredOperator } from '../support/configured-sides.ts'
 import { issueCertificate } from '../support/issued-certificate.ts'
 import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -55,8 +56,7 @@ async function prepare(t: TestContext) {
 test('push --subscribe, explain and doctor reach an operator by its certificate, whatever name it has; not with another certificate', async (t) => {
   const { config, standIn, token, write } = await prepare(t)
   await write(issueCertificate('push.operator.example'))
-  const operator = start(t, ['operator', '-c', config])
-  const { url } = JSON.parse(await operator.line(/"server\.listening"/)) as { url: string }
+  const { url } = await startConfiguredOperator(t, config)
   assert.match(url, /^https:/)
   const ports = { BELLWIRE_OPERATOR_PORT: new URL(url).port }
 

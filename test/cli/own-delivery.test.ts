@@ -6,27 +6,25 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { deviceLink } from '../../src/contract/endpoints.ts'
 import { fcmStandIn } from '../../src/tools/stand-ins/fcm.ts'
+import { startConfiguredPlatform } from '../support/configured-sides.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { addressesOf, run, start } from './bellwire.ts'
+import { run } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/own-delivery.yaml')
 const key = 'example-platform-key-1'
-const settled = (admin: string) =>
-  until(async () => (await get(`${admin}/admin/summary`, key)).body.waiting === 0, { awaited: 'all are settled' })
+const settled = (url: string) =>
+  until(async () => (await get(`${url}/admin/summary`, key)).body.waiting === 0, { awaited: 'all are settled' })
 
 test('the example delivers to a file and to the inbox', async (t) => {
   const folder = await temporary(t)
-  const platform = start(t, ['platform', '-c', example], {
-    BELLWIRE_PLATFORM_PORT: '0',
-    BELLWIRE_PLATFORM_ADMIN_PORT: '0',
+  const { url } = await startConfiguredPlatform(t, example, {
     BELLWIRE_PLATFORM_STORE: `sqlite:${join(folder, 'platform.db')}`,
     BELLWIRE_PLATFORM_OWN_PUSH: `{provider: recording, file: ${join(folder, 'pushes.ndjson')}}`,
   })
-  const { admin } = await addressesOf(platform)
-  for (const channel of ['push', 'site']) await post(`${admin}/admin/activities/${channel}`, [element({ id: 31 })], key)
-  await settled(admin)
-  const { body: counts } = await get(`${admin}/admin/summary`, key)
+  for (const channel of ['push', 'site']) await post(`${url}/admin/activities/${channel}`, [element({ id: 31 })], key)
+  await settled(url)
+  const { body: counts } = await get(`${url}/admin/summary`, key)
   assert.deepEqual([counts.successful, counts.failed], [2, 0])
   const pushes = (await readFile(join(folder, 'pushes.ndjson'), 'utf8')).trim().split('\n')
   assert.equal(pushes.length, 1)
@@ -44,8 +42,6 @@ test('pushes go to FCM, for devices that an operator linked and users that the C
     config,
     `platform:
   store: sqlite:platform.db
-  port: 0
-  admin: {port: 0}
   keys:
     - {name: crm, key: ${key}, scopes: [enqueue, counts, read, decide, attributes]}
     - {name: links, key: example-links-key-of-brand-1, scopes: [devices], brands: [1]}
@@ -56,8 +52,7 @@ test('pushes go to FCM, for devices that an operator linked and users that the C
   lanes: [{brand: 1, channel: push, to: own}]
 `,
   )
-  const platform = start(t, ['platform', '-c', config])
-  const { url, admin } = await addressesOf(platform)
+  const { url } = await startConfiguredPlatform(t, config)
   const link = {
     user_id: '1001',
     tokens: [{ token, channel: 'android', provider: 'firebase' }],
@@ -65,13 +60,13 @@ test('pushes go to FCM, for devices that an operator linked and users that the C
     origin: 'www.example.com',
   }
   assert.equal((await post(url + deviceLink.path, link, 'example-links-key-of-brand-1')).status, 200)
-  await post(`${admin}/admin/attributes/1`, '{"user_id":"1001","consent_push_notification":true}', key, {
+  await post(`${url}/admin/attributes/1`, '{"user_id":"1001","consent_push_notification":true}', key, {
     'content-type': 'application/x-ndjson',
   })
-  await post(`${admin}/admin/activities/push`, [element({ id: 32 })], key)
-  await settled(admin)
+  await post(`${url}/admin/activities/push`, [element({ id: 32 })], key)
+  await settled(url)
   assert.equal(google.shown(token)[0]?.title, 'Hello')
-  const explained = await run(t, ['explain', '32', '--url', admin, '--key', key])
+  const explained = await run(t, ['explain', '32', '--url', url, '--key', key])
   assert.equal(explained.code, 0, explained.err)
   assert.match(explained.out, /Delivery {4}by the platform itself: successful after 1 attempt/)
   assert.match(explained.out, /platform +device 1 +successful/)

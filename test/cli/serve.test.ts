@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test'
 import type { Summary } from '../../src/tools/cli/send/summary.ts'
 import { freePort } from '../support/free-port.ts'
 import { listenLocally } from '../support/listen-locally.ts'
-import { temporary } from '../support/sides.ts'
+import { adminKey, startOperator, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { addressesOf, bellwire, freePorts, run, type Started, start, startProgram } from './bellwire.ts'
 
@@ -47,7 +47,10 @@ test('both sides run with the example configuration, and the example file is del
   assert.match(metrics, /bellwire_attempts_total\{channel="push",category="successful"\} 4/)
 
   const attempts: string[][] = []
-  for (const { child, ended } of [platform, operator]) {
+  for (const [side, { child, ended }, attempt, described] of [
+    ['platform', platform, 'item.settled', { lanes: 3, device_links: 0, intake: 0 }],
+    ['operator', operator, 'message.settled', { lanes: 0, push_services: 'recording' }],
+  ] as const) {
     child.kill('SIGTERM')
     const { code, out, err } = await ended
     assert.equal(code, 0, err)
@@ -55,7 +58,17 @@ test('both sides run with the example configuration, and the example file is del
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-    const attempt = child === operator.child ? 'message.settled' : 'item.settled'
+    const { level, time: _, ...starting } = lines[0]
+    assert.equal(level, 'info')
+    assert.deepEqual(starting, {
+      event: 'server.starting',
+      side,
+      store: `sqlite:${join(folder, `data/${side}.db`)}`,
+      brands: '1, 2',
+      channels: 'push, site',
+      ...described,
+      msg: 'starting',
+    })
     const settled = lines.filter(({ event }) => event === attempt)
     assert.equal(settled.length, 4)
     attempts.push(settled.map(({ id, ref }) => `${id} ${ref}`).toSorted())
@@ -68,10 +81,14 @@ test('both sides run with the example configuration, and the example file is del
 
 test('a platform killed while a file is sent causes no losses and no duplicates', async (t) => {
   const folder = await temporary(t)
-  for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
   const config = join(folder, 'bellwire.yaml')
-  const operatorUrl = (await addressesOf(start(t, ['operator', '-c', config], freePorts))).url
-  const lanes = Object.fromEntries([0, 1, 2].map((i) => [`BELLWIRE_PLATFORM_LANES_${i}_TO_URL`, operatorUrl]))
+  await copyFile(join(examples, 'bellwire.yaml'), config)
+  const push = witness()
+  const { url } = await startOperator(t, {
+    push,
+    keys: [1, 2].map((brand) => ({ name: `${brand}`, key: `example-operator-key-${brand}`, brands: [`${brand}`] })),
+  })
+  const lanes = Object.fromEntries([0, 1, 2].map((i) => [`BELLWIRE_PLATFORM_LANES_${i}_TO_URL`, url]))
   const first = start(t, ['platform', '-c', config], { ...freePlatformPorts, ...lanes })
   const { admin } = await addressesOf(first)
 
@@ -99,10 +116,7 @@ test('a platform killed while a file is sent causes no losses and no duplicates'
   const { code, out, err } = await sending.ended
   assert.equal(code, 0, `${out}${err}`)
   assert.equal((JSON.parse(out) as Summary).successful, count)
-  const pushed = (await readFile(join(folder, 'data/pushed.ndjson'), 'utf8')).trim().split('\n')
-  const ids = pushed
-    .map((line) => JSON.parse(line) as { brand: string; id: string })
-    .map(({ brand, id }) => `${brand} ${id}`)
+  const ids = push.received.map(({ brand, id }) => `${brand} ${id}`)
   assert.equal(new Set(ids).size, count)
   assert.equal(ids.length, count)
 })
@@ -241,32 +255,16 @@ test('a host that is not an address of this machine causes exit code 2 and an er
   assert.doesNotMatch(out, /stopping/)
 })
 
-test('the first line of the log describes the configuration without passwords', async (t) => {
-  const folder = await temporary(t)
-  for (const file of ['bellwire.yaml', 'users.csv']) await copyFile(join(examples, file), join(folder, file))
-  const config = join(folder, 'bellwire.yaml')
-  const operator = start(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: '0' })
-  await listening(operator)
-  const { level, time: _, ...starting } = JSON.parse(operator.out().split('\n')[0] as string)
-  assert.deepEqual(starting, {
-    event: 'server.starting',
-    side: 'operator',
-    store: `sqlite:${join(folder, 'data/operator.db')}`,
-    brands: '1, 2',
-    channels: 'push, site',
-    push_services: 'recording',
-    lanes: 0,
-    msg: 'starting',
+test('an unreachable database causes exit code 3; neither the error nor the text of the log has its password', async (t) => {
+  const config = await minimal(t)
+  const { code, out, err } = await run(t, ['operator', '-c', config], {
+    BELLWIRE_OPERATOR_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
+    BELLWIRE_LOG_FORMAT: 'text',
   })
-  assert.equal(level, 'info')
-  const platform = await run(t, ['platform', '-c', config], {
-    BELLWIRE_PLATFORM_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
-  })
-  assert.match(
-    platform.out,
-    /"store":"postgres:\/\/bell:\*+@127\.0\.0\.1:1\/bell","brands":"1, 2","channels":"push, site","lanes":3/,
-  )
-  assert.doesNotMatch(platform.out, /canary/)
+  assert.equal(code, 3, err)
+  assert.match(err, /127\.0\.0\.1:1/)
+  assert.match(out, /info +starting +side=operator store=postgres:\/\/bell:\*+@127\.0\.0\.1:1\/bell brands=/)
+  assert.doesNotMatch(out + err, /canary/)
 })
 
 test('an admin port in use causes exit code 2 and an error with the setting', async (t) => {
@@ -278,21 +276,21 @@ test('an admin port in use causes exit code 2 and an error with the setting', as
 })
 
 test('commands call the admin address if one is configured', async (t) => {
-  const config = await minimal(t)
-  const admin = `{port: ${await freePort()}}`
-  const key = '[{name: back office, key: admin-key-0000000000001, scopes: [counts, read]}]'
-  const env = { BELLWIRE_OPERATOR_ADMIN: admin, BELLWIRE_OPERATOR_ADMIN_KEYS: key }
-  await listening(start(t, ['operator', '-c', config], env))
-  const { code, out, err } = await run(t, ['devices', 'list', '-c', config, '--brand', '1', '--user', '1001'], env)
+  const { url } = await startOperator(t)
+  const env = {
+    BELLWIRE_OPERATOR_ADMIN: `{port: ${new URL(url).port}}`,
+    BELLWIRE_OPERATOR_ADMIN_KEYS: `[{name: back office, key: ${adminKey.key}, scopes: [counts, read]}]`,
+  }
+  const list = ['devices', 'list', '-c', await minimal(t), '--brand', '1', '--user', '1001']
+  const { code, out, err } = await run(t, list, env)
   assert.equal(code, 0, out + err)
 })
 
 test('a store that another process has open causes exit code 3 immediately', async (t) => {
-  const config = await minimal(t)
-  const first = start(t, ['operator', '-c', config])
-  await listening(first)
+  const store = `sqlite:${join(await temporary(t), 'operator.db')}`
+  await startOperator(t, { store })
   for (const command of ['operator', 'migrate']) {
-    const { code, err } = await run(t, [command, '-c', config])
+    const { code, err } = await run(t, [command, '-c', await minimal(t)], { BELLWIRE_OPERATOR_STORE: store })
     assert.equal(code, 3, err)
     assert.match(err, /operator\.store: .*another process/)
   }
@@ -305,16 +303,6 @@ test('a store that cannot be opened causes exit code 3 and an error with the set
     assert.equal(code, 3, err)
     assert.match(err, /^bellwire: operator\.store: .*bellwire\.yaml is not a SQLite database: name another file.*\n$/)
   }
-})
-
-test('an unreachable database causes exit code 3 and an error without its password', async (t) => {
-  const config = await minimal(t)
-  const { code, err } = await run(t, ['operator', '-c', config], {
-    BELLWIRE_OPERATOR_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
-  })
-  assert.equal(code, 3, err)
-  assert.match(err, /127\.0\.0\.1:1/)
-  assert.doesNotMatch(err, /canary/)
 })
 
 test('a missing section and an invalid one cause exit code 2', async (t) => {
@@ -339,11 +327,6 @@ test('migrate lists the applied migrations; a second run applies none', async (t
   assert.ok((JSON.parse(first.out) as { operator: string[] }).operator.length > 0)
   const second = await run(t, ['migrate', '-c', config])
   assert.equal(second.out, 'operator: up to date\n')
-})
-
-test('the log is written as text if configured', async (t) => {
-  const operator = start(t, ['operator', '-c', await minimal(t)], { BELLWIRE_LOG_FORMAT: 'text' })
-  assert.match(await operator.line(/listening/), /info +listening +side=operator url=http/)
 })
 
 async function listening(started: Started): Promise<string> {

@@ -15,7 +15,7 @@ import { listenLocally } from '../support/listen-locally.ts'
 import { accepted, away, device, deviceBook, witnessService } from '../support/push-services.ts'
 import { adminKey, element, get, keys, post, startOperator, startPlatform, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { addressesOf, freePorts, run, start } from './bellwire.ts'
+import { addressesOf, freePorts, start } from './bellwire.ts'
 
 interface Span {
   readonly name: string
@@ -216,15 +216,13 @@ test('a receiver that is away disturbs neither the messages nor the stop', async
   assert.equal(out.match(/"message.settled"/g)?.length, 20)
 })
 
-test('without a variable no SDK is loaded', async (t) => {
+test('without a variable no SDK is loaded', () => {
   for (const env of [
     {},
     { OTEL_TRACES_EXPORTER: 'none' },
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' },
   ])
     assert.equal(startTracing('operator', env), undefined)
-  const { code } = await run(t, ['--version'])
-  assert.equal(code, 0)
 })
 
 async function send(url: string, headers: Readonly<Record<string, string>>): Promise<void> {
