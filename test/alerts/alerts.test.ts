@@ -1,9 +1,7 @@
 // Alerts, which arrive at a real web server and a real mail server.
 
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { SMTPServer } from 'smtp-server'
@@ -16,11 +14,10 @@ import { alertMail } from '../../src/subjects/alerts/senders/mail.ts'
 import { alertWebhook } from '../../src/subjects/alerts/senders/webhook.ts'
 import type { Trouble } from '../../src/subjects/alerts/trouble.ts'
 import { createTroubles, type TroubleSources } from '../../src/subjects/alerts/troubles.ts'
-import { run } from '../cli/bellwire.ts'
 import { onPostgres } from '../support/engines.ts'
 import { listenLocally } from '../support/listen-locally.ts'
 import { passTime } from '../support/set-clock.ts'
-import { startPlatform, temporary } from '../support/sides.ts'
+import { startPlatform } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
 
 const minute = 60_000
@@ -431,18 +428,4 @@ test('a side sends its alerts', async (t) => {
     (await sent.promise).map(({ name }) => name),
     ['the disk is nearly full'],
   )
-})
-
-test('alerts test sends a test to each receiver, and names the one that did not accept it', async (t) => {
-  const { received, at } = await startWebServer(t, (path) => (path === '/good' ? 200 : 404))
-  const config = join(await temporary(t), 'bellwire.yaml')
-  const receivers = (paths: readonly string[]): string => paths.map((path) => `{webhook: "${at}/${path}"}`).join(', ')
-  await writeFile(config, `platform: {keys: [], alerts: {to: [${receivers(['good', 'wrong'])}]}}\n`)
-  const { code, out } = await run(t, ['alerts', 'test', '--config', config])
-  assert.equal(code, 1)
-  assert.match(
-    out,
-    /^✓ platform\.alerts: webhook 127\.0\.0\.1:\d+ accepted the test\n✗ platform\.alerts: .* answered 404\n$/,
-  )
-  assert.equal(received.length, 2)
 })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { profileSchema } from '../../src/contract/integration-profile.ts'
 import { loadConfig } from '../../src/sides/config/load.ts'
 import { temporary } from '../support/sides.ts'
 import { run } from './bellwire.ts'
@@ -41,4 +42,33 @@ test('init replaces no file, and an answer that is not valid writes none', async
   const again = await run(t, ['init', 'operator', '--dir', folder])
   assert.deepEqual([again.code, /exists: nothing was written/.test(again.err)], [2, true])
   assert.equal(await readFile(join(folder, 'keys/platform'), 'utf8'), written)
+})
+
+test('bellwire operator profile prints the profile or writes it to a file', async (t) => {
+  const folder = await temporary(t)
+  const config = join(folder, 'bellwire.yaml')
+  const out = join(folder, 'operator-profile.json')
+  const key = '7f1c2ab93de04856'
+  const operator = `operator:
+  public_url: https://operator.example/api
+  keys: [{name: platform, key: ${key}, brands: [1], rate: {per_brand: 60}}]
+  push: recording
+  suppression: none
+`
+  await writeFile(config, operator)
+  const printed = await run(t, ['operator', 'profile', '--config', config])
+  assert.equal(printed.code, 0, printed.err)
+  assert.ok(!printed.out.includes(key))
+  assert.equal((await run(t, ['operator', '--config', config, 'profile', '--out', out])).code, 0)
+  assert.deepEqual(JSON.parse(await readFile(out, 'utf8')).keys, JSON.parse(printed.out).keys)
+  const lane = `{brand: 1, channel: push, profile: ${out}, to: {api_key: ${key}}}`
+  await writeFile(join(folder, 'platform.yaml'), `platform: {keys: [], lanes: [${lane}]}\n`)
+  const { platform } = await loadConfig(join(folder, 'platform.yaml'), {})
+  assert.equal(platform?.lanes[0]?.perSecond, 60)
+  await writeFile(config, operator.replace(/ {2}public_url.*\n/, ''))
+  const refused = await run(t, ['operator', 'profile', '--config', config])
+  assert.equal(refused.code, 2)
+  assert.match(refused.err, /operator\.public_url: missing; the profile needs it/)
+  const { out: schema } = await run(t, ['operator', 'profile', '--schema'])
+  assert.deepEqual(JSON.parse(schema), JSON.parse(JSON.stringify(profileSchema)))
 })

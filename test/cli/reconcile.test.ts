@@ -161,3 +161,19 @@ test('an import that cannot be read unambiguously, or that is empty, exits with 
   }
   assert.equal((await runImport('header.csv', 'user_id,blocked\n')).code, 0)
 })
+
+test('a list from the future or from years ago is refused, and bellwire reconcile exits with an error', async (t) => {
+  let at = new Date()
+  const operator = await startListOperator(t, (response) => void response.end(listOf([], at)))
+  const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
+  await importLines(url, '1', [{ user_id: 'fresh', blocked: true }])
+  for (const [hours, why] of [
+    [2, /in the future/],
+    [-24 * 365 * 6, /more than 7 days old/],
+  ] as const) {
+    at = new Date(Date.now() + hours * 3_600_000)
+    const { code, out, err } = await reconcile(t, url, '--field', 'blocked')
+    assert.notEqual(code, 0, out)
+    assert.match(out + err, why)
+  }
+})

@@ -145,6 +145,21 @@ test('records that wait after --timeout are reported as waiting, with exit code 
   for (const { seqs } of platform.requests) assert.ok(seqs <= 10_000)
 })
 
+test('the reasons of waiting records and deliveries without an identifier are counted', async (t) => {
+  const error = 'the operator answered 200, but the body has none of successful, failed and fatal'
+  const platform = await startStandIn(t, {
+    outcome: (_, seq) =>
+      seq > 2 ? { category: 'successful', untracked: true } : { category: 'waiting', reason: 'nonsense', error },
+  })
+  const { out } = await send(t, platform, lines(5), { args: ['--timeout', '300ms'] })
+  const { successful, untracked, waiting, waiting_reasons: reasons } = JSON.parse(out) as Summary
+  assert.deepEqual([successful, untracked, waiting], [3, 3, 2])
+  assert.deepEqual(reasons, { nonsense: { count: 2, example: error } })
+  const text = await send(t, platform, lines(5), { args: ['--timeout', '300ms'], json: false })
+  assert.match(text.out, /successful +3\n +3 +untracked/)
+  assert.match(text.out, /waiting +2 .*\n +2 +nonsense: the operator answered 200, but .*none of successful/)
+})
+
 test('--no-wait exits when all records are in the queue', async (t) => {
   const platform = await startStandIn(t, { outcome: () => ({ category: 'waiting' }) })
   const { code, out } = await send(t, platform, lines(3), { args: ['--no-wait'] })

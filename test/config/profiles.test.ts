@@ -9,7 +9,6 @@ import { operatorProfile } from '../../src/sides/config/compose/operator-profile
 import { loadConfig } from '../../src/sides/config/load.ts'
 import { ConfigError, type Problem } from '../../src/sides/config/problem.ts'
 import type { PlatformConfig } from '../../src/sides/config/table.ts'
-import { run } from '../cli/bellwire.ts'
 import { temporary } from '../support/sides.ts'
 
 const keyOne = '7f1c2ab93de04856'
@@ -223,28 +222,8 @@ test('the key may come from the environment, and unknown members of a profile ar
   assert.partialDeepStrictEqual(platform?.lanes[0], { max: 200, to: { url: 'https://operator.example/api' } })
 })
 
-test('bellwire operator profile prints the profile or writes it to a file', async (t) => {
-  const folder = await temporary(t)
-  const config = join(folder, 'bellwire.yaml')
-  const out = join(folder, 'profile.json')
-  await writeFile(join(folder, 'users.csv'), 'brand,user_id,blocked\n1,u1,true\n')
-  await writeFile(config, operatorFile)
-  const printed = await run(t, ['operator', 'profile', '--config', config])
-  assert.equal(printed.code, 0, printed.err)
-  assert.ok(!printed.out.includes(keyOne))
-  const [only] = await lanesOf(t, printed.out, lane())
-  assert.equal(only?.perSecond, 60)
-  assert.equal((await run(t, ['operator', '--config', config, 'profile', '--out', out])).code, 0)
-  assert.deepEqual(JSON.parse(await readFile(out, 'utf8')).keys, JSON.parse(printed.out).keys)
-  await writeFile(config, operatorFile.replace(/ {2}public_url.*\n/, ''))
-  const refused = await run(t, ['operator', 'profile', '--config', config])
-  assert.equal(refused.code, 2)
-  assert.match(refused.err, /operator\.public_url: missing; the profile needs it/)
-})
-
-test('the published schema is that of the code', async (t) => {
+test('the published schema is that of the code', async () => {
   const published = await readFile(new URL('../../docs/integration-profile.schema.json', import.meta.url), 'utf8')
   const remedy = 'bellwire operator profile --schema --out docs/integration-profile.schema.json'
   assert.deepEqual(JSON.parse(published), JSON.parse(JSON.stringify(profileSchema)), `write it with: ${remedy}`)
-  assert.deepEqual(JSON.parse((await run(t, ['operator', 'profile', '--schema'])).out), JSON.parse(published))
 })

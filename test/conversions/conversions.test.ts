@@ -1,64 +1,17 @@
-// Conversions at the platform: counted by activity, action and action group, as API, as CSV and by `bellwire status`.
+// Conversions at the platform: counted by activity, action and action group, as API and as CSV.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { openDatabase } from '../../src/base/store/open-database.ts'
-import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { platformStores } from '../../src/sides/platform/stores.ts'
 import { forgetStatuses } from '../../src/subjects/conversions/conversions.ts'
 import { addUp } from '../../src/subjects/conversions/report.ts'
-import type { Message, Result } from '../../src/subjects/providers/provider.ts'
-import { run } from '../cli/bellwire.ts'
 import { onEachEngine } from '../support/engines.ts'
-import { adminKey, element, get, post, startPlatform, temporary, untilSettled, witness } from '../support/sides.ts'
+import { adminKey, element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { report, secretOf } from './reporting.ts'
-
-const accept = ({ brand, id }: Message): Result => ({ category: 'successful', ref: `${brand}:${id}`, rule: 'accepted' })
-const reader = {
-  name: 'reader of brand 1',
-  key: 'the-key-of-a-reader',
-  scopes: ['counts', 'read'],
-  brands: ['1'],
-} as const
-
-async function start(t: TestContext, store?: string, answer: (message: Message) => Result = accept) {
-  const provider = witness(answer)
-  const lane = (brand: string, channel: 'push' | 'site'): LaneOptions => ({
-    brand,
-    channel,
-    mode: 'batch',
-    provider,
-    spanMs: 5,
-    status: { secrets: [secretOf('operator 1')] },
-  })
-  const { url, stop } = await startPlatform(t, {
-    lanes: [lane('1', 'push'), lane('2', 'push')],
-    keys: [adminKey, reader],
-    ...(store !== undefined && { store }),
-  })
-  return {
-    url,
-    stop,
-    async enqueue(records: readonly object[]) {
-      await post(`${url}/admin/activities/push`, records, adminKey.key)
-      await untilSettled(url)
-    },
-    report: (...statuses: readonly (readonly [string, string])[]) =>
-      report(
-        url,
-        statuses.map(([ref, status]) => {
-          const [brand] = ref.split(':')
-          const meta = { activity: { id: 1, brand_id: Number(brand), user_id: '1001' } }
-          return { push_id: ref, status, timestamp: '2026-11-25T10:00:00Z', meta }
-        }),
-      ),
-    groups: async (query = '', key: string = adminKey.key) =>
-      (await get(`${url}/admin/conversions?${query}`, key)).body.groups as Record<string, unknown>[],
-  }
-}
+import { accept, reader, startCounting } from './counting-platform.ts'
 
 const numbers = ({ sent, delivered, displayed, clicked, failed }: Record<string, unknown>) => [
   sent,
@@ -71,7 +24,7 @@ const numbers = ({ sent, delivered, displayed, clicked, failed }: Record<string,
 onEachEngine(
   'conversions are counted by activity, action and action group; each stage includes the earlier',
   async (t, store) => {
-    const { enqueue, report: reportAll, groups } = await start(t, store)
+    const { enqueue, report: reportAll, groups } = await startCounting(t, store)
     const records = [1, 2, 3, 4, 5].map((id) => element({ id, action_id: id < 4 ? 9 : 10 }))
     await enqueue([...records, element({ id: 6, activity_id: 70, action_group_id: 80, action_id: 90 })])
     await reportAll(['1:1', 'sent'], ['1:2', 'delivered'], ['1:3', 'clicked'], ['1:4', 'dismissed'], ['1:5', 'failed'])
@@ -134,7 +87,7 @@ onEachEngine(
       enqueue,
       report: reportAll,
       groups,
-    } = await start(t, store, (message) =>
+    } = await startCounting(t, store, (message) =>
       message.id === '2' && ++attempts === 1
         ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused', ref: '1:old' }
         : accept(message),
@@ -156,7 +109,7 @@ onEachEngine(
 )
 
 onEachEngine('a status that waited for its identifier is counted', async (t, store) => {
-  const { enqueue, report: reportAll, groups } = await start(t, store)
+  const { enqueue, report: reportAll, groups } = await startCounting(t, store)
   await reportAll(['1:1', 'clicked'], ['1:1', 'delivered'])
   await enqueue([element({ id: 1 })])
   await until(async () => (await groups())[0]?.clicked === 1, { awaited: 'the click is counted' })
@@ -164,7 +117,7 @@ onEachEngine('a status that waited for its identifier is counted', async (t, sto
 })
 
 test('a key sees the conversions of its brands only', async (t) => {
-  const { url, enqueue, groups } = await start(t)
+  const { url, enqueue, groups } = await startCounting(t)
   await enqueue([element({ id: 1 }), element({ id: 2, brand_id: 2 })])
   assert.deepEqual(
     (await groups()).map(({ lane }) => lane),
@@ -182,30 +135,8 @@ test('a key sees the conversions of its brands only', async (t) => {
   assert.equal((await get(`${url}/admin/conversions?since=tomorrow`)).status, 400)
 })
 
-test('`bellwire status` prints a table, JSON or CSV, and `bellwire explain` shows each status', async (t) => {
-  const { url, enqueue, report: reportAll, groups } = await start(t)
-  await enqueue([element({ id: 1 }), element({ id: 2 })])
-  await reportAll(['1:1', 'clicked'])
-  const bellwire = (...args: string[]) => run(t, ['status', ...args], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
-  const table = await bellwire('--by', 'action', '--group', '8')
-  assert.equal(table.code, 0, table.err)
-  assert.match(
-    table.out,
-    /^LANE +ACTIVITY +ACTION GROUP +ACTION +SENT .*\n1\/push +7 +8 +9 +2 +1 +1 +1 +0\nTotal +2 +1/,
-  )
-  assert.deepEqual(JSON.parse((await bellwire('--json')).out).groups, await groups())
-  assert.equal(
-    (await bellwire('--csv')).out,
-    'lane,activity,action_group,action,sent,delivered,displayed,clicked,failed\n1/push,7,,,2,1,1,1,0\n',
-  )
-  assert.match((await bellwire('--activity', '8')).out, /No message matches/)
-  const { out } = await run(t, ['explain', '1:1'], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
-  assert.match(out, /Platform +successful after 1 attempt, clicked as the operator reported/)
-  assert.match(out, /^2026-11-25T10:00:00.000Z +platform +reported +clicked .*identifier 1:1$/m)
-})
-
 onEachEngine('messages with a status are listed with each status and its meta, page by page', async (t, store) => {
-  const { url, enqueue, report: reportAll, groups } = await start(t, store)
+  const { url, enqueue, report: reportAll, groups } = await startCounting(t, store)
   const list = async (query = '', key: string = adminKey.key) =>
     (await get(`${url}/admin/conversions/messages?${query}`, key)).body as {
       conversions: { ref: string; stage: string; activity: string; action_group: string; statuses: object[] }[]
@@ -262,14 +193,14 @@ onEachEngine('messages with a status are listed with each status and its meta, p
 test('a filter that matches few messages reads 20,000 of them in a request, and goes on after the cursor', async (t) => {
   const file = join(await temporary(t), 'platform.db')
   // The first process makes the tables.
-  await (await start(t, `sqlite:${file}`)).stop()
+  await (await startCounting(t, `sqlite:${file}`)).stop()
   const database = new DatabaseSync(file)
   database.exec(`
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 25000)
     insert into conversions (lane, ref, day, activity, action, stage, failed)
     select '1/push', printf('ref-%05d', n), 20000, case when n = 25000 then '8' else '7' end, '9', 3, 0 from numbers`)
   database.close()
-  const { url } = await start(t, `sqlite:${file}`)
+  const { url } = await startCounting(t, `sqlite:${file}`)
   const list = async (query: string) =>
     (await get(`${url}/admin/conversions/messages?activity=8${query}`)).body as { conversions: object[]; next?: string }
   const first = await list('')
@@ -280,35 +211,8 @@ test('a filter that matches few messages reads 20,000 of them in a request, and 
   assert.equal(second.next, undefined)
 })
 
-test('`bellwire status list` prints a table, JSON, or CSV with the meta', async (t) => {
-  const { url, enqueue, report: reportAll } = await start(t)
-  await enqueue([element({ id: 1 }), element({ id: 2 }), element({ id: 3 })])
-  await reportAll(['1:1', 'delivered'], ['1:1', 'clicked'], ['1:2', 'delivered'])
-  const list = async (...args: string[]): Promise<string> => {
-    const { code, out, err } = await run(t, ['status', 'list', ...args], {
-      BELLWIRE_URL: url,
-      BELLWIRE_KEY: adminKey.key,
-    })
-    assert.equal(code, 0, err)
-    return out
-  }
-  const table = await list('--stage', 'clicked')
-  assert.match(table, /^LANE +IDENTIFIER .*\n1\/push +1:1 +7 +8 +9 +clicked +clicked 2026-11-25T10:00:00Z\n$/)
-  const first = JSON.parse(await list('--limit', '1', '--json')) as { conversions: { ref: string }[]; next: string }
-  assert.deepEqual(
-    first.conversions.map(({ ref }) => ref),
-    ['1:1'],
-  )
-  assert.match(await list('--after', first.next), /1:2/)
-  assert.match(await list('--activity', '8'), /No message matches/)
-  assert.equal(
-    (await list('--csv', '--stage', 'clicked')).split('\n')[1],
-    '1/push,1:1,7,8,9,clicked,2026-11-25T10:00:00Z,,2026-11-25T10:00:00Z,,"{""activity"":{""id"":1,""brand_id"":1,""user_id"":""1001""}}"',
-  )
-})
-
 onEachEngine('conversions and their counts are forgotten together', async (t, store) => {
-  const { enqueue, report: reportAll, groups, stop } = await start(t, store)
+  const { enqueue, report: reportAll, groups, stop } = await startCounting(t, store)
   await enqueue([element({ id: 1 })])
   await reportAll(['1:1', 'clicked'])
   assert.equal((await groups()).length, 1)
@@ -317,7 +221,7 @@ onEachEngine('conversions and their counts are forgotten together', async (t, st
   const later = Date.now() + 48 * 3_600_000
   for (const forget of forgetStatuses) while ((await forget(database, later)) > 0);
   await database.close()
-  const again = await start(t, store)
+  const again = await startCounting(t, store)
   assert.deepEqual(await again.groups(), [])
 })
 

@@ -1,8 +1,6 @@
 // Keys for /admin in the store: added and revoked by calls, accepted by all processes.
 
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createAcceptedKeys } from '../../src/base/http/accepted-keys.ts'
 import { type AccessKey, allScopes } from '../../src/base/http/access.ts'
@@ -11,16 +9,13 @@ import { op, statement } from '../../src/base/store/statement.ts'
 import { createStoredKeys, keyMigrations } from '../../src/sides/admin/stored-keys.ts'
 import { openStoredLanes, storedLaneMigrations } from '../../src/sides/admin/stored-lanes.ts'
 import { auditMigrations, auditOps, readAudit } from '../../src/subjects/audit/table.ts'
-import { addressesOf, run, start } from '../cli/bellwire.ts'
 import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { openSession } from '../support/services/postgres.ts'
-import { get, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
+import { get, post, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const office = { name: 'office', key: 'the-key-of-the-office', scopes: allScopes }
 const lanes = [{ brand: '1', channel: 'push' as const, mode: 'single' as const, provider: witness() }]
-
-const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 const addKey = (url: string, body: object, key = office.key) => post(`${url}/admin/keys`, body, key)
 const revokeKey = (url: string, name: string, key = office.key) => post(`${url}/admin/keys/revoke`, { name }, key)
@@ -184,56 +179,6 @@ test('a key cannot add a key with more than it has: scopes, brands, addresses an
   assert.equal((await addKey(url, { name: 'of all brands', scopes: ['counts'] })).status, 200)
   assert.equal((await revokeKey(url, 'of all brands', limited.key)).status, 404, 'a key of other brands')
   assert.equal((await revokeKey(url, 'new', limited.key)).status, 200)
-})
-
-test('a name is in the configuration or in the store: the call, the reload and the start name both places', async (t) => {
-  const folder = await temporary(t)
-  const file = join(folder, 'bellwire.yaml')
-  const write = (names: readonly string[], more = '') =>
-    writeFile(
-      file,
-      `
-platform:
-  store: sqlite:platform.db
-  ${more}
-  lanes: [{brand: 1, channel: push, to: {provider: operator-api, url: http://127.0.0.1:9, api_key: the-key-of-the-operator}}]
-  keys:
-    - {name: office, key: ${office.key}, scopes: [keys, audit, reload, counts]}
-${names.map((name) => `    - {name: ${name}, key: the-key-of-${name}-1, scopes: [counts]}`).join('\n')}
-`,
-    )
-  await write(['crm'])
-  const platform = start(t, ['platform', '-c', file], ports)
-  const { admin } = await addressesOf(platform)
-  const keys = (...args: string[]) => run(t, ['keys', ...args, '--url', admin], { BELLWIRE_KEY: office.key })
-
-  const refused = await keys('add', '--name', 'crm', '--scopes', 'counts')
-  assert.match(refused.err, /name: "crm" is the name of a key already, at platform\.keys\[1\]: choose another name/)
-  assert.match((await keys('revoke', '--name', 'crm')).err, /this key is in platform\.keys of the configuration/)
-
-  const added = await keys('add', '--name', 'support', '--scopes', 'counts', '--from', '127.0.0.1,10.0.0.0/8')
-  const [, key = ''] = /^key: (\w{48})\n/.exec(added.out) ?? []
-  const used = async () => (await get(`${admin}/admin/summary`, key)).status
-  assert.equal(await used(), 200, added.err)
-  assert.match(
-    (await keys('list')).out,
-    /^store +support +sha256:\w{16} +counts +all +127\.0\.0\.1 10\.0\.0\.0\/8 +never +\d{4}-/m,
-  )
-
-  const taken =
-    /platform\.keys\[1\]\.name: the store of the platform has a key with the name "support" already \(access_keys\)/
-  for (const more of ['', 'keep: 30d']) {
-    await write(['support'], more)
-    const { status, body } = await post(`${admin}/admin/reload`, {}, office.key)
-    assert.equal(status, 409)
-    assert.match(body.error, taken)
-    assert.equal(await used(), 200, 'nothing was changed')
-  }
-  platform.child.kill('SIGTERM')
-  await platform.ended
-  const again = await run(t, ['platform', '-c', file], ports)
-  assert.match(again.err, taken)
-  assert.ok(again.code, 'the process has ended by itself')
 })
 
 /** The keys and lanes of a store, without a side. */

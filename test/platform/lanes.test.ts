@@ -1,13 +1,10 @@
 // The state of the platform's lanes: why messages wait, deliveries without an identifier, and resumed lanes.
 
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import test from 'node:test'
 import { on } from '../../src/base/runtime/events.ts'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
-import { run } from '../cli/bellwire.ts'
 import { startFakeOperator } from '../providers/fake-operator.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import {
@@ -19,7 +16,7 @@ import {
   keys,
   post,
   startPlatform,
-  temporary,
+  untilSettled,
   witness,
 } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
@@ -34,7 +31,7 @@ function lane(baseUrl: string, over: Partial<LaneOptions> = {}): LaneOptions {
 const malformedAnswer =
   /^the operator answered 200, but the body is not .* it has none of successful, failed and fatal$/
 
-test('a malformed answer of the operator is shown in the log, the lane, each outcome and the output of `send`', async (t) => {
+test('a malformed answer of the operator is shown in the log, the lane and each outcome', async (t) => {
   const { url: operator, received } = await startFakeOperator(t, (_received, response) =>
     response.end('{"succesful":[]}'),
   )
@@ -53,14 +50,6 @@ test('a malformed answer of the operator is shown in the log, the lane, each out
   assert.equal((await post(`${url}/admin/outcomes`, { seqs: [[1, 10_001]] }, adminKey.key)).status, 400)
   assert.deepEqual([outcomes[0].category, outcomes[0].reason], ['waiting', 'nonsense'])
   assert.match(outcomes[0].error, malformedAnswer)
-
-  const file = join(await temporary(t), 'file.ndjson')
-  await writeFile(file, [element(), element()].map((each) => JSON.stringify(each)).join('\n'))
-  const args = ['send', '--file', file, '--url', url, '--key', adminKey.key, '--timeout', '300ms']
-  const text = await run(t, args)
-  assert.match(text.out, /waiting +2 .*\n +2 +nonsense: the operator answered 200, but .*none of successful/)
-  const json = JSON.parse((await run(t, [...args, '--json'])).out)
-  assert.deepEqual([json.waiting, json.waiting_reasons.nonsense.count], [2, 2])
 })
 
 test('the reason why a message waits is shown only for this message', async (t) => {
@@ -96,16 +85,10 @@ for (const [mode, answer] of [
   test(`row 6: a delivery without an identifier is shown as untracked, ${mode}`, async (t) => {
     const { url: operator } = await startFakeOperator(t, ({ body }, response) => response.end(answer(body)))
     const { url } = await startPlatform(t, { lanes: [lane(operator, { mode })] })
-    const file = join(await temporary(t), 'file.ndjson')
-    await writeFile(file, [element(), element()].map((each) => JSON.stringify(each)).join('\n'))
-    const args = ['send', '--file', file, '--url', url, '--key', adminKey.key]
-    const text = await run(t, args)
-    assert.equal(text.code, 0, text.err)
-    assert.match(text.out, /successful +2\n +2 +untracked/)
-    const json = JSON.parse((await run(t, [...args, '--json'])).out)
-    assert.deepEqual([json.successful, json.untracked], [2, 2])
+    await enqueueAt(url, [element()])
+    await untilSettled(url)
     const { body } = await post(`${url}/admin/outcomes`, { seqs: [1] }, adminKey.key)
-    assert.equal(body.outcomes[0].untracked, true)
+    assert.partialDeepStrictEqual(body.outcomes[0], { category: 'successful', untracked: true })
     assert.match(await (await fetch(`${url}/metrics`)).text(), /bellwire_untracked_total\{lane="1\/push"\} \d/)
   })
 }

@@ -15,7 +15,6 @@ import { chunksOf } from '../../src/subjects/attributes/id-chunks.ts'
 import { claimMessages, findByUser } from '../../src/subjects/delivery/messages.ts'
 import { findLateMessages } from '../../src/subjects/delivery/permission-check.ts'
 import { createSuppression } from '../../src/subjects/delivery/suppress.ts'
-import { run } from '../cli/bellwire.ts'
 import { message } from '../suites/provider.ts'
 import { countTurns } from '../support/count-turns.ts'
 import { onEachEngine } from '../support/engines.ts'
@@ -34,6 +33,7 @@ import {
   witness,
 } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
+import { run } from './bellwire.ts'
 
 const dataAt = '2026-01-31T10:00:00.000Z'
 
