@@ -16,7 +16,8 @@ export async function launchFirefox(
     headless: true,
     userDataDir: profile,
     timeout: 60_000,
-    extraPrefsFirefox: { 'network.proxy.type': 0, ...preferences },
+    // Each frame costs processor time, and no test looks at one.
+    extraPrefsFirefox: { 'network.proxy.type': 0, 'layout.frame_rate': 10, ...preferences },
   })
   t.after(async () => {
     await browser.close()
