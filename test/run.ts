@@ -27,9 +27,10 @@ const shortFiles = [
   'test/widget/{bundle,console}.test.ts',
   'test/checker/{foreign-operators,foreign-platforms,report,run}.test.ts',
   'test/{devices/channels,platform,platform/intake,platform/stores,queue}/*.test.ts',
+  'test/{conversions,delivery,devices,operator}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',
-  'test/{bench,brokers,config/compose,http-client,http2,runtime,stand-ins,store}/*.test.ts',
-  'test/{alerts,attributes,audit,config,contract,conversions,delivery,devices,fake,http,inbox,operator,status}/*.test.ts',
+  'test/{audit,fake,http,inbox,status,store}/*.test.ts',
+  'test/{alerts,attributes,bench,brokers,config,config/compose,contract,http-client,http2,runtime,stand-ins}/*.test.ts',
 ]
 /** They measure the memory of their process, start a browser, replace globals of the process, or need a default that tests replace. */
 const alone = [
