@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { startFakeOperator } from '../../src/tools/fake/fake-operator.ts'
 import { fencedSnippets, pages } from '../docs/blocks.ts'
 import { post, temporary } from '../support/sides.ts'
 import { run, start } from './bellwire.ts'
@@ -50,9 +51,10 @@ test('bellwire fake platform sends by hand, and prints the lines of the docs for
 }, async (t) => {
   const users = join(await temporary(t), 'users.csv')
   await writeFile(users, 'user_id,blocked,consent_push_notification\n1001,false,true\n1002,true,true\n')
-  const operator = start(t, ['fake', 'operator', '--port', '0', '--users', users])
-  const operatorUrl = /base_url\s+(\S+)/.exec(await operator.line(/base_url/))?.[1] as string
-  const fake = start(t, ['fake', 'platform', '--port', '0', '--url', operatorUrl])
+  const key = 'example-operator-key-1'
+  const operator = await startFakeOperator({ host: '127.0.0.1', port: 0, apiKey: key, brands: ['1'], users })
+  t.after(() => operator.close())
+  const fake = start(t, ['fake', 'platform', '--port', '0', '--url', operator.url])
   const url = /platform_url\s+(\S+)/.exec(await fake.line(/platform_url/))?.[1]
   const push = (...ids: string[]) =>
     post(

@@ -64,7 +64,10 @@ export async function holdTable({ stops }: Pick<TwoStores, 'stops'>, url: string
   return {
     async reached() {
       const waiting = `select 1 from pg_locks where not granted and relation = '${table}'::regclass`
-      await until(async () => (await query(url, waiting)).length > 0, { awaited: `the command waits for ${table}` })
+      await until(async () => (await query(url, waiting)).length > 0, {
+        withinMs: 30_000,
+        awaited: `the command waits for ${table}`,
+      })
     },
     release: async () => void (await client.query('commit')),
   }

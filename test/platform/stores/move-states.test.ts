@@ -8,7 +8,7 @@ import { query, withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, elements, get, post } from '../../support/sides.ts'
 import { holdTable, twoStores } from '../../support/two-stores.ts'
 import { until } from '../../support/wait.ts'
-import { after, before, move, rowsIn, startBrands, startMove } from './moving.ts'
+import { after, before, move, rowsIn, runMove, startBrands, startMove } from './moving.ts'
 
 const skip = await withoutPostgres()
 const slow = { withinMs: 30_000 }
@@ -214,10 +214,10 @@ test('--preview counts the rows and changes nothing', { skip }, async (t) => {
   const { url, provider } = await startBrands(t, stores, before(stores.schemas))
   await enqueue(url, ofBrand(2))
   await until(() => provider.received.length === 20, { awaited: 'the brand is delivered' })
-  const counted = await (await startMove(t, before(stores.schemas), ['2', '--to', '1', '--preview'])).ended
+  const counted = await runMove(t, before(stores.schemas), '2', '--to', '1', '--preview')
   assert.equal(counted.code, 0, counted.err)
   assert.match(counted.out, /^items +20$/m)
   assert.doesNotMatch(counted.out, / 0$/m, 'a table without rows')
-  assert.equal((await (await startMove(t, before(stores.schemas), ['2', '--to', '1'])).ended).code, 2, 'not confirmed')
+  assert.equal((await runMove(t, before(stores.schemas), '2', '--to', '1')).code, 2, 'not confirmed')
   assert.equal(await enqueue(url, ofBrand(2)), 200)
 })

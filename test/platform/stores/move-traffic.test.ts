@@ -6,7 +6,7 @@ import { withoutPostgres } from '../../support/services/postgres.ts'
 import { adminKey, elements, get, post, type Witness, witness } from '../../support/sides.ts'
 import { holdTable, repeat, type TwoStores, twoStores } from '../../support/two-stores.ts'
 import { event, until } from '../../support/wait.ts'
-import { after, before, move, rowsIn, startBrands, startMove } from './moving.ts'
+import { after, before, move, rowsIn, runMove, startBrands, startMove } from './moving.ts'
 
 const skip = await withoutPostgres()
 const slow = { withinMs: 30_000 }
@@ -125,7 +125,7 @@ test('the command is killed while it copies: nothing has moved, and a repetition
   assert.equal(await rowsIn(stores.schemas[1]), 0, 'nothing has moved')
   assert.equal((await enqueue(url, ofBrand(2))).status, 503, 'the brand is frozen until the command is repeated')
 
-  const repeated = await (await startMove(t, before(stores.schemas))).ended
+  const repeated = await runMove(t, before(stores.schemas), '2', '--to', '1', '--yes')
   assert.equal(repeated.code, 0, repeated.err)
   assert.match(repeated.out, /Brand 2 has moved from store 0 to store 1\. Now list 2 in the brands of store 1/)
   assert.equal(await rowsIn(stores.schemas[0]), 0)
@@ -145,11 +145,11 @@ test('--abort leaves the brand of a killed command in its store', { skip }, asyn
   await command.ended
   await held.release()
   stores.proxies[1].cut()
-  const aborted = await (await startMove(t, before([stores.schemas[0], stores.urls[1]]), ['2', '--abort'])).ended
+  const aborted = await runMove(t, before([stores.schemas[0], stores.urls[1]]), '2', '--abort')
   assert.equal(aborted.code, 0, `the target may be away: ${aborted.err}`)
   const { body: audit } = await get(`${url}/admin/audit?act=move-brand`)
   assert.deepEqual(audit.entries.at(0)?.given, { aborted: true })
   await until(async () => (await enqueue(url, ofBrand(2))).status === 200, { awaited: 'records are accepted' })
   await until(() => sentOf(provider, '2').length === 20, { awaited: 'the brand is served' })
-  assert.equal((await (await startMove(t, before(stores.schemas), ['2', '--abort'])).ended).code, 2, 'nothing to abort')
+  assert.equal((await runMove(t, before(stores.schemas), '2', '--abort')).code, 2, 'nothing to abort')
 })

@@ -6,13 +6,14 @@ import type { TestContext } from 'node:test'
 import type { PlatformOptions } from '../../../src/sides/platform/options.ts'
 import { platformStores } from '../../../src/sides/platform/stores.ts'
 import { type MovePhase, openBrandMover } from '../../../src/subjects/brands/move/move-brand.ts'
-import { type Started as StartedCommand, start as startCommand } from '../../cli/bellwire.ts'
+import { type Run, run, type Started, start } from '../../cli/bellwire.ts'
 import { query } from '../../support/services/postgres.ts'
 import { startPlatform, temporary, type Witness, witness } from '../../support/sides.ts'
 import type { TwoStores } from '../../support/two-stores.ts'
 import { lane } from './several-stores.ts'
 
 type Urls = TwoStores['urls']
+type Settings = Pick<PlatformOptions, 'store' | 'stores'>
 
 /** The stores before and after the move, as settings. Brand 3 always lives in store 1. */
 export const before = ([store, url]: Urls) => ({ store, stores: [{ number: 1, url, brands: ['3'] }] })
@@ -22,7 +23,7 @@ export const after = ([store, url]: Urls) => ({ store, stores: [{ number: 1, url
 export async function startBrands(
   t: TestContext,
   { stops }: Pick<TwoStores, 'stops'>,
-  settings: Pick<PlatformOptions, 'store' | 'stores'>,
+  settings: Settings,
   { provider = witness(), ...options }: Partial<PlatformOptions> & { readonly provider?: Witness } = {},
 ) {
   const lanes = ['1', '2', '3'].map((brand) => lane(brand, options.own ? 'own' : provider))
@@ -33,7 +34,7 @@ export async function startBrands(
 
 /** Moves a brand in this process. @returns the phases */
 export async function move(
-  settings: Pick<PlatformOptions, 'store' | 'stores'>,
+  settings: Settings,
   { brand = '2', to = 1 }: { readonly brand?: string; readonly to?: number } = {},
 ): Promise<MovePhase[]> {
   const phases: MovePhase[] = []
@@ -47,15 +48,17 @@ export async function move(
   }
 }
 
-/** Starts the command as a process of its own. */
-export async function startMove(
-  t: TestContext,
-  { store, stores = [] }: Pick<PlatformOptions, 'store' | 'stores'>,
-  args: readonly string[] = ['2', '--to', '1', '--yes'],
-): Promise<StartedCommand> {
+/** Starts the command as a process of its own, which the test kills. */
+export const startMove = async (t: TestContext, settings: Settings): Promise<Started> =>
+  start(t, await commandLine(t, settings, '2', '--to', '1', '--yes'))
+
+export const runMove = async (t: TestContext, settings: Settings, ...args: string[]): Promise<Run> =>
+  run(t, await commandLine(t, settings, ...args))
+
+async function commandLine(t: TestContext, { store, stores = [] }: Settings, ...args: string[]): Promise<string[]> {
   const file = join(await temporary(t), 'bellwire.json')
   await writeFile(file, JSON.stringify({ platform: { store, stores, lanes: [], keys: [] } }))
-  return startCommand(t, ['platform', 'move-brand', ...args, '--config', file])
+  return ['platform', 'move-brand', ...args, '--config', file]
 }
 
 /** The number of rows of brand 2 in these tables. */
