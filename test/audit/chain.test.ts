@@ -55,7 +55,7 @@ onEachEngine('entries of concurrent commits of two connections are one chain', a
   assert.equal(JSON.parse(lines.at(-1) as string).reason, odd.reason)
 })
 
-onEachEngine('an entry and its act are stored together or not at all', async (t, store) => {
+onSqlite('an entry and its act are stored together or not at all', async (t, store) => {
   const database = await open(t, store)
   await database.commit([op(insertNote, [['good']]), ...auditOps([entry(1)])])
   await assert.rejects(database.commit([op(insertNote, [['bad']]), ...auditOps([entry(2)])]))

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/base/store/open-database.ts'
 import { platformStores } from '../../src/sides/platform/stores.ts'
 import { forgetStatuses } from '../../src/subjects/conversions/conversions.ts'
 import { addUp } from '../../src/subjects/conversions/report.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { accept, reader, startCounting } from './counting-platform.ts'
@@ -78,37 +78,34 @@ onEachEngine(
   },
 )
 
-onEachEngine(
-  'repeated reports count once, and a message that failed and was replayed counts in both',
-  async (t, store) => {
-    let attempts = 0
-    const {
-      url,
-      enqueue,
-      report: reportAll,
-      groups,
-    } = await startCounting(t, store, (message) =>
-      message.id === '2' && ++attempts === 1
-        ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused', ref: '1:old' }
-        : accept(message),
-    )
-    await enqueue([element({ id: 1 }), element({ id: 2 })])
-    for (let repeated = 0; repeated < 2; repeated++) await reportAll(['1:1', 'clicked'], ['1:old', 'failed'])
-    assert.deepEqual(
-      (await groups()).map(numbers),
-      [[1, 1, 1, 1, 1]],
-      'the status of the failed send is not counted again',
-    )
-    await post(`${url}/admin/failed/replay`, { all: true }, adminKey.key)
-    await until(async () => (await get(`${url}/admin/summary`)).body.successful === 2, {
-      awaited: 'the replay is sent',
-    })
-    await reportAll(['1:2', 'delivered'], ['1:old', 'failed'])
-    assert.deepEqual((await groups()).map(numbers), [[2, 2, 1, 1, 1]])
-  },
-)
+onSqlite('repeated reports count once, and a message that failed and was replayed counts in both', async (t, store) => {
+  let attempts = 0
+  const {
+    url,
+    enqueue,
+    report: reportAll,
+    groups,
+  } = await startCounting(t, store, (message) =>
+    message.id === '2' && ++attempts === 1
+      ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused', ref: '1:old' }
+      : accept(message),
+  )
+  await enqueue([element({ id: 1 }), element({ id: 2 })])
+  for (let repeated = 0; repeated < 2; repeated++) await reportAll(['1:1', 'clicked'], ['1:old', 'failed'])
+  assert.deepEqual(
+    (await groups()).map(numbers),
+    [[1, 1, 1, 1, 1]],
+    'the status of the failed send is not counted again',
+  )
+  await post(`${url}/admin/failed/replay`, { all: true }, adminKey.key)
+  await until(async () => (await get(`${url}/admin/summary`)).body.successful === 2, {
+    awaited: 'the replay is sent',
+  })
+  await reportAll(['1:2', 'delivered'], ['1:old', 'failed'])
+  assert.deepEqual((await groups()).map(numbers), [[2, 2, 1, 1, 1]])
+})
 
-onEachEngine('a status that waited for its identifier is counted', async (t, store) => {
+onSqlite('a status that waited for its identifier is counted', async (t, store) => {
   const { enqueue, report: reportAll, groups } = await startCounting(t, store)
   await reportAll(['1:1', 'clicked'], ['1:1', 'delivered'])
   await enqueue([element({ id: 1 })])
@@ -211,7 +208,7 @@ test('a filter that matches few messages reads 20,000 of them in a request, and 
   assert.equal(second.next, undefined)
 })
 
-onEachEngine('conversions and their counts are forgotten together', async (t, store) => {
+onSqlite('conversions and their counts are forgotten together', async (t, store) => {
   const { enqueue, report: reportAll, groups, stop } = await startCounting(t, store)
   await enqueue([element({ id: 1 })])
   await reportAll(['1:1', 'clicked'])

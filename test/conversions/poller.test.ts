@@ -6,7 +6,7 @@ import { clock } from '../../src/base/runtime/clock.ts'
 import { on } from '../../src/base/runtime/events.ts'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onPostgres, onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, post, startPlatform, temporary, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { fillAwaited } from './fill-awaited.ts'
@@ -58,7 +58,7 @@ async function start(t: TestContext, lanes: LaneOptions[], store?: string) {
   }
 }
 
-onEachEngine('statuses are polled page by page, and the cursor survives a restart', async (t, store) => {
+onSqlite('statuses are polled page by page, and the cursor survives a restart', async (t, store) => {
   const operator = await startPolledOperator(t)
   operator.most = 2
   const first = await start(t, lanesOf(operator, ['push']), store)
@@ -90,7 +90,7 @@ test('each lane takes its own statuses only, and statuses of other brands are pa
   assert.deepEqual(await parked(), [])
 })
 
-onEachEngine('after status 410 polling goes on with the cursor that the operator named', async (t, store) => {
+onSqlite('after status 410 polling goes on with the cursor that the operator named', async (t, store) => {
   const operator = await startPolledOperator(t)
   const { send, waitForStatus } = await start(t, lanesOf(operator, ['push', 'site']), store)
   await send(7)

@@ -12,7 +12,7 @@ import { createStatusIntake } from '../../src/subjects/conversions/status-intake
 import { createStatusQuota, StatusesFull } from '../../src/subjects/conversions/status-quota.ts'
 import { conversionMigrations } from '../../src/subjects/conversions/tables.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
 import { adminKey, element, get, post, startPlatform, temporary, untilSettled, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
@@ -70,7 +70,7 @@ const status = (ref: string, name: string, timestamp = '2026-11-25T10:00:00.5Z',
   ...(meta && { meta }),
 })
 
-onEachEngine('statuses are shown with their times and the meta of their message, byte for byte', async (t, store) => {
+onSqlite('statuses are shown with their times and the meta of their message, byte for byte', async (t, store) => {
   const { url, enqueue, waitUntilSettled, find, details } = await start(t, { store })
   await enqueue([element({ id: 7 })])
   await waitUntilSettled()
@@ -107,7 +107,7 @@ test('a lane with 100,000 statuses of unknown messages refuses more of them, and
   assert.deepEqual(other.body, { accepted: 1, parked: 0 })
 })
 
-onEachEngine('parked statuses have a quota, and a decision about them makes room', async (t, store) => {
+onSqlite('parked statuses have a quota, and a decision about them makes room', async (t, store) => {
   let passedMs = 0
   t.mock.method(clock, 'monotonic', () => performance.now() + passedMs)
   const database = await openDatabase(store, { migrations: [...queueMigrations, ...conversionMigrations] })
@@ -259,7 +259,7 @@ test('an unreadable call is refused; an unreadable record of several is parked w
   assert.equal(items[0].rule, 'row 24: cannot be read')
 })
 
-onEachEngine('a status that arrives before the answer to the send waits for its identifier', async (t, store) => {
+onSqlite('a status that arrives before the answer to the send waits for its identifier', async (t, store) => {
   const reported = Promise.withResolvers<void>()
   const { url, enqueue, find, parked, waitUntilSettled } = await start(t, {
     store,
@@ -321,7 +321,7 @@ onEachEngine('an identifier that stays unknown is parked with the reason, and ca
   assert.deepEqual([shown.status, shown.statuses[1].meta ?? shown.statuses[0].meta], ['clicked', JSON.stringify(meta)])
 })
 
-onEachEngine("erasing a user's messages erases the meta of their statuses, and parked statuses", async (t, store) => {
+onSqlite("erasing a user's messages erases the meta of their statuses, and parked statuses", async (t, store) => {
   const { url, enqueue, waitUntilSettled, details, parked, find } = await start(t, { store, waitMs: 50 })
   await enqueue([element({ id: 7 }), element({ id: 8, user_id: '1002' })])
   await waitUntilSettled()

@@ -96,7 +96,7 @@ onSqlite(
   },
 )
 
-onEachEngine('a message is sent to every device of its user and brand, through the right service', async (t, store) => {
+onSqlite('a message is sent to every device of its user and brand, through the right service', async (t, store) => {
   const { url, apns, fcm } = await start(t, store)
   const answer = await post(url + single, element({}, { data: { deal: 7 } }))
   assert.equal(answer.status, 200)
@@ -130,7 +130,7 @@ onSqlite('one device that accepts makes a message successful, and it is not sent
   const one = element()
   const refused = await post(url + single, one)
   assert.equal(refused.status, 503, refused.text)
-  const mixed = await start(t, `${store}${store.startsWith('sqlite') ? '2' : ''}`, {
+  const mixed = await start(t, `${store}2`, {
     apns: () => accepted,
     fcm: () => away,
   })
@@ -157,7 +157,7 @@ onSqlite(
   },
 )
 
-onEachEngine('a named target is used only if it belongs to this user of this brand now', async (t, store) => {
+onSqlite('a named target is used only if it belongs to this user of this brand now', async (t, store) => {
   const { url, book, apns, fcm } = await start(t, store)
   book.unlinked.add('1 old')
   const named = (token: unknown, over = {}) => post(url + single, element(over, { token }))
@@ -255,7 +255,7 @@ onSqlite('Retry-After of a service is passed on, and only messages for this serv
   for (let i = 0; i < 10; i++) assert.equal((await post(url + single, element({ user_id: '1002' }))).status, 200)
 })
 
-onEachEngine(
+onSqlite(
   'a dead device is unlinked in its source with the settle; a device that accepts or has a later link is not',
   async (t, store) => {
     const since = Date.parse('2026-01-01T00:00:00Z')
@@ -371,7 +371,7 @@ onSqlite('messages with unreadable content or to blocked users are failed and no
   assert.equal(apns.received.length, 0)
 })
 
-onEachEngine('a message expires one lifetime after its first attempt; retries do not extend it', async (t, store) => {
+onSqlite('a message expires one lifetime after its first attempt; retries do not extend it', async (t, store) => {
   let answer: DeviceAnswer = away
   const { url, apns } = await start(t, store, { apns: () => answer, push: { lifetimeMs: 600 } })
   const one = element({ user_id: '1002' })

@@ -1,7 +1,7 @@
 // The rows of the messages: search, counts, erasure and retention.
 
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
@@ -13,7 +13,7 @@ import { findById, findByRef, findByUser } from '../../src/subjects/delivery/mes
 import { eraseTexts, readRequest } from '../../src/subjects/delivery/requests.ts'
 import { forgetMessages, forgetRequests } from '../../src/subjects/delivery/retention.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
 import { pathTo } from '../support/send-path.ts'
 import { witness } from '../support/sides.ts'
@@ -56,7 +56,7 @@ function asBatch(messages: readonly Message[]): Message[] {
   return messages.map((each, position) => ({ ...each, part: { of, position } }))
 }
 
-onEachEngine('a message is found by its identifier, in its own brand only', async (t, store) => {
+onSqlite('a message is found by its identifier, in its own brand only', async (t, store) => {
   const s = await open(t, store)
   const messages = Array.from({ length: 60 }, (_, n) => message(String((n % 2) + 1), n))
   await Promise.all([s.send(messages.slice(0, 25)), s.send(messages.slice(25, 50)), s.send(messages.slice(50))])
@@ -108,7 +108,7 @@ onEachEngine('a search by user finds messages in every chunk of the index', asyn
   assert.equal((await findByUser(s.database, '1', '1001')).length, 5)
 })
 
-onEachEngine('a message that is sent again keeps its identifier, and shows its last request', async (t, store) => {
+onSqlite('a message that is sent again keeps its identifier, and shows its last request', async (t, store) => {
   const s = await open(t, store, ({ attempt, ref }) =>
     attempt === 1
       ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused' }
@@ -127,7 +127,7 @@ onEachEngine('a message that is sent again keeps its identifier, and shows its l
   assert.equal((await readRequest(s.database, found))?.text, text)
 })
 
-onEachEngine('a repetition of a delivered message is neither sent nor is its request stored', async (t, store) => {
+onSqlite('a repetition of a delivered message is neither sent nor is its request stored', async (t, store) => {
   const s = await open(t, store)
   const batch = asBatch([message('1', 1), message('1', 2)])
   await s.send(batch)
@@ -323,7 +323,7 @@ onEachEngine('a key with any characters is stored and found unchanged', async (t
   assert.equal(s.provider.received.length, messages.length)
 })
 
-onEachEngine('the chunks of each brand have increasing numbers', async () => {
+test('the chunks of each brand have increasing numbers', () => {
   const chunkOf = createChunks(3)
   const numbers = Array.from({ length: 7 }, () => chunkOf('1'))
   assert.equal(new Set(numbers).size, 3)

@@ -7,7 +7,7 @@ import type { Events } from '../../src/base/runtime/events.ts'
 import { on } from '../../src/base/runtime/events.ts'
 import { defaultContentMapping } from '../../src/contract/content.ts'
 import { createTextWatch } from '../../src/subjects/delivery/text-watch.ts'
-import { onEachEngine, onSqlite } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { device, deviceBook, witnessService } from '../support/push-services.ts'
 import { element, get, post, startOperator } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
@@ -19,7 +19,7 @@ const createPush = () => {
   return { service, options: { devices: { source: deviceBook([device()]), services: [service] } } }
 }
 
-onEachEngine(
+onSqlite(
   'a message without title and body is delivered, its evidence says so, and a warning names the pointers',
   async (t, store) => {
     const { url } = await startOperator(t, { store, push: createPush().options })

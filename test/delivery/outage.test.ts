@@ -14,7 +14,7 @@ import type { Device } from '../../src/subjects/devices/device.ts'
 import { guard } from '../../src/subjects/providers/guard.ts'
 import type { Provider } from '../../src/subjects/providers/provider.ts'
 import type { DeviceAnswer } from '../../src/subjects/providers/push-service.ts'
-import { onEachEngine, onSqlite } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
 import { accepted, away, device, deviceBook, type WitnessService, witnessService } from '../support/push-services.ts'
 import { pathTo } from '../support/send-path.ts'
@@ -76,7 +76,7 @@ onSqlite('attempts that are refused during a pause write nothing, and have a Ret
   assert.equal(apns.received.length, 1)
 })
 
-onEachEngine('while a push service hangs, only messages that were sent to it leave evidence', async (t, store) => {
+onSqlite('while a push service hangs, only messages that were sent to it leave evidence', async (t, store) => {
   const apns = witnessService('apns', () => new Promise(() => {}), { concurrency: 5 })
   const { single, batch, rows } = await serveProvider(t, store, devicesOf([apns], 100))
   const campaign = elements(500)

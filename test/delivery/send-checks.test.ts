@@ -91,11 +91,11 @@ async function sendTwo(t: TestContext, store: string, second: Message) {
   }
 }
 
-for (const [how, named] of [
-  ['to all devices', {}],
-  ['to a named device', { token: 't-1' }],
+for (const [how, named, onEngines] of [
+  ['to all devices', {}, onEachEngine],
+  ['to a named device', { token: 't-1' }, onSqlite],
 ] as const) {
-  onEachEngine(`a confirmed logout is respected by a waiting send ${how}, up to the call`, async (t, store) => {
+  onEngines(`a confirmed logout is respected by a waiting send ${how}, up to the call`, async (t, store) => {
     const s = await sendTwo(t, store, message('1', '1001', named))
     await s.table.unlinkNow('1', 't-1')
     s.free()

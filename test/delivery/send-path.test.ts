@@ -23,7 +23,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('two simultaneous requests with one message make one call, and both get its result', async (t, store) => {
+onSqlite('two simultaneous requests with one message make one call, and both get its result', async (t, store) => {
   let release: () => void = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   const push = witness(async (m) => {
@@ -40,7 +40,7 @@ onEachEngine('two simultaneous requests with one message make one call, and both
   assert.equal(push.received.length, 1)
 })
 
-onEachEngine('a failed or fatal message that is repeated is sent again with the same identifier', async (t, store) => {
+onSqlite('a failed or fatal message that is repeated is sent again with the same identifier', async (t, store) => {
   const outcomes = [
     { category: 'fatal', reason: 'unavailable', blame: 'message', error: 'not now', rule: 'test' },
     { category: 'failed', reason: 'rejected', error: 'no', rule: 'test' },
@@ -68,11 +68,11 @@ onEachEngine('a failed or fatal message that is repeated is sent again with the 
   assert.ok(details.calls.length > 0)
 })
 
-for (const [how, invalidItem] of [
-  ['stored once for all messages', '{"activity":{"id":-1}}'],
-  ['split and stored for each message if it is not UTF-8', '"\xff"'],
+for (const [how, invalidItem, onEngines] of [
+  ['stored once for all messages', '{"activity":{"id":-1}}', onSqlite],
+  ['split and stored for each message if it is not UTF-8', '"\xff"', onEachEngine],
 ] as const) {
-  onEachEngine(`each message of a batch is shown unchanged; the body is ${how}`, async (t, store) => {
+  onEngines(`each message of a batch is shown unchanged; the body is ${how}`, async (t, store) => {
     const { url } = await startOperator(t, {
       store,
       push: witness(undefined, 2), // several calls
@@ -251,7 +251,7 @@ onSqlite('a stop finishes the messages in progress and accepts no new ones', asy
   await stopped
 })
 
-onEachEngine('the tracking headers of a request are stored with its messages', async (t, store) => {
+onSqlite('the tracking headers of a request are stored with its messages', async (t, store) => {
   const { url } = await startOperator(t, { store })
   const answer = await post(url + single, element(), keys.one.key, {
     'X-Fasttrack-Id': 'track-1',

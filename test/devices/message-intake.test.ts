@@ -11,7 +11,7 @@ import type { DevicePublisher } from '../../src/subjects/devices/device-publishe
 import { deviceId } from '../../src/subjects/devices/identity.ts'
 import { type Brands, readLink } from '../../src/subjects/devices/read-link.ts'
 import { deviceOf } from '../suites/devices.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { adminKey, get, post, startOperator, startPlatform } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 
@@ -114,7 +114,7 @@ onEachEngine(
   },
 )
 
-onEachEngine(
+onSqlite(
   'the origin selects the brand; a replay uses origins that were added after the message was parked',
   async (t, store) => {
     const two = link(record({ origin: 'two.example' }))
@@ -143,7 +143,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('an origin counts only on the topic for which it is configured, also in a replay', async (t, store) => {
+onSqlite('an origin counts only on the topic for which it is configured, also in a replay', async (t, store) => {
   const [a, b] = [manualConsumer('topic a'), manualConsumer('topic b')]
   const { url } = await startPlatform(t, {
     store,
@@ -163,7 +163,7 @@ onEachEngine('an origin counts only on the topic for which it is configured, als
   assert.deepEqual(await (await b.take)([message]), ['taken'])
 })
 
-onEachEngine(
+onSqlite(
   'on a shared topic the brand of a message is that of the publisher, whatever the origin of the event',
   async (t, store) => {
     const { consumer, take } = manualConsumer()
@@ -192,7 +192,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('equal messages at different offsets are parked separately, each once', async (t, store) => {
+onSqlite('equal messages at different offsets are parked separately, each once', async (t, store) => {
   const { take, parked } = await start(t, store, '1')
   const at = (offset: number): Received => ({ ...link(record(), 'ELSE'), from: `kafka topic/0 at ${offset}` })
   await take([at(1), at(2)])
@@ -200,7 +200,7 @@ onEachEngine('equal messages at different offsets are parked separately, each on
   assert.equal((await parked()).length, 3)
 })
 
-onEachEngine('a message of 5 MB is parked truncated, and a replay fails with the remedy', async (t, store) => {
+onSqlite('a message of 5 MB is parked truncated, and a replay fails with the remedy', async (t, store) => {
   const { url, take, parked } = await start(t, store, '1')
   await take([link(record({ note: 'x'.repeat(5_000_000) }))])
   const [large] = await parked()

@@ -54,29 +54,26 @@ onEachEngine('every link and unlink of both brands is published as a record of r
   assert.partialDeepStrictEqual(other, { what: 'unlink', key: 'key of 2', body: { tokens: [{ token: 't2' }] } })
 })
 
-onEachEngine(
-  'an unlink is published for a device over the limit, and the device can be linked again',
-  async (t, store) => {
-    const platform = await foreignPlatform(t)
-    const { devices } = await start(t, store, platform.url)
-    const [old, young, younger] = ['t1', 't2', 't3'].map((token) => nextEvent({ token }))
-    await devices.storeEvents([old as DeviceEvent, young as DeviceEvent], [], 2)
-    await until(() => platform.accepted().length === 2, { awaited: 'the links are published' })
-    await devices.storeEvents([younger as DeviceEvent], [], 2)
-    await until(() => platform.accepted().length === 4, { awaited: 'all events are published' })
-    assert.partialDeepStrictEqual(
-      platform.accepted().find(({ what }) => what === 'unlink'),
-      { body: { tokens: [{ token: 't1' }], timestamp: `${justAfter(old?.at as string)}Z` } },
-    )
-    // The removed device is linked again: now the device with the oldest link is removed.
-    await devices.storeEvents([nextEvent({ token: 't1' })], [], 2)
-    const lookUp = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
-    const left = (await devices.findDevices('1', ['a'], lookUp)).get('a') ?? []
-    assert.deepEqual(left.map(({ token }) => token).sort(), ['t1', 't3'])
-  },
-)
+onSqlite('an unlink is published for a device over the limit, and the device can be linked again', async (t, store) => {
+  const platform = await foreignPlatform(t)
+  const { devices } = await start(t, store, platform.url)
+  const [old, young, younger] = ['t1', 't2', 't3'].map((token) => nextEvent({ token }))
+  await devices.storeEvents([old as DeviceEvent, young as DeviceEvent], [], 2)
+  await until(() => platform.accepted().length === 2, { awaited: 'the links are published' })
+  await devices.storeEvents([younger as DeviceEvent], [], 2)
+  await until(() => platform.accepted().length === 4, { awaited: 'all events are published' })
+  assert.partialDeepStrictEqual(
+    platform.accepted().find(({ what }) => what === 'unlink'),
+    { body: { tokens: [{ token: 't1' }], timestamp: `${justAfter(old?.at as string)}Z` } },
+  )
+  // The removed device is linked again: now the device with the oldest link is removed.
+  await devices.storeEvents([nextEvent({ token: 't1' })], [], 2)
+  const lookUp = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
+  const left = (await devices.findDevices('1', ['a'], lookUp)).get('a') ?? []
+  assert.deepEqual(left.map(({ token }) => token).sort(), ['t1', 't3'])
+})
 
-onEachEngine('the events of a user are published in order, even if the platform fails at times', async (t, store) => {
+onSqlite('the events of a user are published in order, even if the platform fails at times', async (t, store) => {
   let answers = 0
   const platform = await foreignPlatform(t, () => (++answers % 4 === 0 ? 500 : 200))
   const { devices } = await start(t, store, platform.url)
@@ -194,7 +191,7 @@ onSqlite('only firebase devices are published by default, and none with skip_pub
   ])
 })
 
-onEachEngine('an event without a time is stamped once, later than all known events of its device', async (t, store) => {
+onSqlite('an event without a time is stamped once, later than all known events of its device', async (t, store) => {
   const platform = await foreignPlatform(t)
   const { devices, stop } = await start(t, store, platform.url)
   const future = readTimestamp(new Date(Date.now() + 30_000).toISOString()) as string
@@ -228,20 +225,17 @@ onEachEngine('the removal of a dead device, and its restoration, are published',
   assert.ok(link < unlink && unlink < restored)
 })
 
-onEachEngine(
-  'events that are unpublished when the operator stops are published after the next start',
-  async (t, store) => {
-    const platform = await foreignPlatform(t)
-    await platform.close()
-    const first = await start(t, store, platform.url)
-    for (let n = 0; n < 20; n++) await first.devices.storeEvents([nextEvent({ token: `t${n}`, id: `t${n}` })])
-    await first.stop()
-    const back = await foreignPlatform(t, undefined, platform.port)
-    await start(t, store, platform.url)
-    await until(() => back.accepted().length === 20, { awaited: 'all events are published' })
-    assert.deepEqual(
-      back.accepted().map(({ body }) => body.tokens[0].token),
-      Array.from({ length: 20 }, (_, n) => `t${n}`),
-    )
-  },
-)
+onSqlite('events that are unpublished when the operator stops are published after the next start', async (t, store) => {
+  const platform = await foreignPlatform(t)
+  await platform.close()
+  const first = await start(t, store, platform.url)
+  for (let n = 0; n < 20; n++) await first.devices.storeEvents([nextEvent({ token: `t${n}`, id: `t${n}` })])
+  await first.stop()
+  const back = await foreignPlatform(t, undefined, platform.port)
+  await start(t, store, platform.url)
+  await until(() => back.accepted().length === 20, { awaited: 'all events are published' })
+  assert.deepEqual(
+    back.accepted().map(({ body }) => body.tokens[0].token),
+    Array.from({ length: 20 }, (_, n) => `t${n}`),
+  )
+})

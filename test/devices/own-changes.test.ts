@@ -8,7 +8,7 @@ import type { StampedEvent } from '../../src/subjects/devices/device-event.ts'
 import { takeOwn } from '../../src/subjects/devices/own-changes.ts'
 import { createRegistry, deviceMigrations } from '../../src/subjects/devices/registry.ts'
 import { deviceOf } from '../suites/devices.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
 
 const countUnlinks = statement<{ unlinks: number }>('count_unlinks', {})`
@@ -39,7 +39,7 @@ onEachEngine('a link that an app repeats within an hour is not published again',
   )
 })
 
-onEachEngine('a user whose app links new tokens every day has at most a hundred rows', async (t, store) => {
+onSqlite('a user whose app links new tokens every day has at most a hundred rows', async (t, store) => {
   const { registry, database } = await open(t, store)
   let now = Date.now()
   t.mock.method(clock, 'now', () => now)

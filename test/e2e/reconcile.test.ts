@@ -5,12 +5,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileSource } from '../../src/subjects/attributes/file.ts'
 import { importLines, readDiscrepancies, runReconciliation } from '../reconcile/platform.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
 
 const unusualIds = ['"quoted"', 'back\\slash', 'comma,in it', 'ü😀日本語', 'x'.repeat(255)]
 
-onEachEngine(
+onSqlite(
   'differences between the data of the operator and the CRM are found for each brand, with unusual ids too',
   async (t, store) => {
     const file = join(await temporary(t), 'users.ndjson')

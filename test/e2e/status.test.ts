@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { reportingPlatform, type Way, ways } from '../support/reporting-sides.ts'
 import { freshSchema } from '../support/services/postgres.ts'
 import { adminKey, get, post, startOperator, witness } from '../support/sides.ts'
@@ -41,43 +41,51 @@ const activity = (id: number) =>
 const isDeliveredWithId = ({ status, outcome }: { status: string; outcome: string }): boolean =>
   status === 'delivered' && outcome === 'successful'
 
-/** Runs a test by webhook and by polling, each on both engines. */
-function onEachWay(title: string, run: (t: TestContext, way: Way, store: string) => Promise<void>): void {
-  for (const way of ways) onEachEngine(`${title} ${way}`, (t, store) => run(t, way, store))
+/** Runs a test by webhook and by polling. */
+function onEachWay(
+  title: string,
+  run: (t: TestContext, way: Way, store: string) => Promise<void>,
+  onEngines = onSqlite,
+): void {
+  for (const way of ways) onEngines(`${title} ${way}`, (t, store) => run(t, way, store))
 }
 
-onEachWay('a notification that is read and clicked shows at the platform, with its meta,', async (t, way, store) => {
-  const { platform, enqueue, mark, waitUntil } = await startBoth(t, way, store)
-  await enqueue(`{"title":"Hello","meta": {"b":1e3, "a":[]},"activity":${activity(7)}}`, 'site')
-  const delivered = await waitUntil(7, isDeliveredWithId, 'the notification is delivered')
-  await mark('1001', 'read', delivered.ref)
-  await waitUntil(7, ({ status }) => status === 'opened', 'the notification is opened')
-  await mark('1001', 'clicked', delivered.ref)
-  const { statuses, identifiers } = await waitUntil(7, ({ status }) => status === 'clicked', 'the click is shown')
-  assert.deepEqual(
-    statuses.map(({ status }: { status: string }) => status),
-    ['delivered', 'displayed', 'opened', 'clicked'],
-  )
-  assert.equal(identifiers.length, 1)
-  for (const { meta } of statuses) {
-    assert.ok(meta.startsWith(`{"activity":${activity(7)},"headers":{`), meta)
-    assert.ok(meta.endsWith(',"meta":{"b":1e3, "a":[]}}'), meta)
-  }
-  const { groups } = (await get(`${platform.url}/admin/conversions?by=action`)).body
-  assert.deepEqual(groups, [
-    {
-      lane: '1/site',
-      activity: '7',
-      action: '9007199254740993',
-      action_group: '8',
-      sent: 1,
-      delivered: 1,
-      displayed: 1,
-      clicked: 1,
-      failed: 0,
-    },
-  ])
-})
+onEachWay(
+  'a notification that is read and clicked shows at the platform, with its meta,',
+  async (t, way, store) => {
+    const { platform, enqueue, mark, waitUntil } = await startBoth(t, way, store)
+    await enqueue(`{"title":"Hello","meta": {"b":1e3, "a":[]},"activity":${activity(7)}}`, 'site')
+    const delivered = await waitUntil(7, isDeliveredWithId, 'the notification is delivered')
+    await mark('1001', 'read', delivered.ref)
+    await waitUntil(7, ({ status }) => status === 'opened', 'the notification is opened')
+    await mark('1001', 'clicked', delivered.ref)
+    const { statuses, identifiers } = await waitUntil(7, ({ status }) => status === 'clicked', 'the click is shown')
+    assert.deepEqual(
+      statuses.map(({ status }: { status: string }) => status),
+      ['delivered', 'displayed', 'opened', 'clicked'],
+    )
+    assert.equal(identifiers.length, 1)
+    for (const { meta } of statuses) {
+      assert.ok(meta.startsWith(`{"activity":${activity(7)},"headers":{`), meta)
+      assert.ok(meta.endsWith(',"meta":{"b":1e3, "a":[]}}'), meta)
+    }
+    const { groups } = (await get(`${platform.url}/admin/conversions?by=action`)).body
+    assert.deepEqual(groups, [
+      {
+        lane: '1/site',
+        activity: '7',
+        action: '9007199254740993',
+        action_group: '8',
+        sent: 1,
+        delivered: 1,
+        displayed: 1,
+        clicked: 1,
+        failed: 0,
+      },
+    ])
+  },
+  onEachEngine,
+)
 
 onEachWay('dismissed on one device and clicked on another counts as clicked', async (t, way, store) => {
   const { enqueue, mark, waitUntil } = await startBoth(t, way, store)

@@ -107,7 +107,7 @@ onEachEngine('all notifications up to the end of a list are marked, and later on
   )
 })
 
-onEachEngine('a stream that reconnects gets the marks that it missed', async (t, store) => {
+onSqlite('a stream that reconnects gets the marks that it missed', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const bearer = await token('1', '1001')
@@ -184,7 +184,7 @@ onPostgres('marks wait for an uncommitted notification of the user, and have lat
   ])
 })
 
-onEachEngine("another user's notification cannot be marked", async (t, store) => {
+onSqlite("another user's notification cannot be marked", async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const [mine, ofBrand2] = [message('1', '1001'), message('2', '1001')]
@@ -218,7 +218,7 @@ onSqlite('open streams get new counts when a notification expires', async (t, st
   assert.equal(stream.events.filter(({ event }) => event === 'counts').length, 2)
 })
 
-onEachEngine('an expired notification is neither listed, nor counted, nor streamed', async (t, store) => {
+onSqlite('an expired notification is neither listed, nor counted, nor streamed', async (t, store) => {
   const database = await openStore(t, store)
   let time = Date.now()
   const inbox = await serveInbox(t, database, { now: () => time })

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { on } from '../../src/base/runtime/events.ts'
 import { createInbox } from '../../src/subjects/inbox/inbox.ts'
 import { addOps } from '../../src/subjects/inbox/store.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { openSession, query } from '../support/services/postgres.ts'
 import { event } from '../support/wait.ts'
 import {
@@ -46,7 +46,7 @@ onEachEngine('a notification is sent at once to every stream of its user, and to
   assert.deepEqual(shown, page.items[0])
 })
 
-onEachEngine('a stream that reconnects gets the missed notifications, in order and each once', async (t, store) => {
+onSqlite('a stream that reconnects gets the missed notifications, in order and each once', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const bearer = await token('1', '1001')
@@ -74,7 +74,7 @@ onEachEngine('a stream that reconnects gets the missed notifications, in order a
   )
 })
 
-onEachEngine('a stream that reconnects before its first notification misses none either', async (t, store) => {
+onSqlite('a stream that reconnects before its first notification misses none either', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const bearer = await token('1', '1001')
@@ -91,7 +91,7 @@ onEachEngine('a stream that reconnects before its first notification misses none
   assert.deepEqual(second.refs, [missed.ref])
 })
 
-onEachEngine('a stream that starts at the last_event_id of the list has no gap after it', async (t, store) => {
+onSqlite('a stream that starts at the last_event_id of the list has no gap after it', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database)
   const bearer = await token('1', '1001')
@@ -105,7 +105,7 @@ onEachEngine('a stream that starts at the last_event_id of the list has no gap a
   assert.deepEqual(stream.refs, [between.ref])
 })
 
-onEachEngine('a client that missed too much, or sends an unknown number, must fetch the list', async (t, store) => {
+onSqlite('a client that missed too much, or sends an unknown number, must fetch the list', async (t, store) => {
   const database = await openStore(t, store)
   const inbox = await serveInbox(t, database, { replay: 5 })
   const bearer = await token('1', '1001')

@@ -82,7 +82,7 @@ onSqlite('an invalid item of a batch is failed, and the other items are delivere
   assert.equal(push.received.length, 3)
 })
 
-onEachEngine('large integers come back exactly, and strings stay strings', async (t, store) => {
+onSqlite('large integers come back exactly, and strings stay strings', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   const ids = ['9007199254740993', '9223372036854775807', '0', '"9007199254740993x"', '"5"']
@@ -149,7 +149,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('two brands with the same user and activity ids are two messages', async (t, store) => {
+onSqlite('two brands with the same user and activity ids are two messages', async (t, store) => {
   const push = witness()
   const { url } = await startOperator(t, { store, push })
   const one = element()

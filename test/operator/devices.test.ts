@@ -33,7 +33,7 @@ const fcm = (token: string) => ({ token, provider: 'firebase', channel: 'android
 const devicesOf = async (url: string, brand: string, userId = '1001'): Promise<Answer['body'][]> =>
   (await get(`${url}/admin/devices?brand=${brand}&user_id=${userId}`)).body.devices
 
-onEachEngine('an app links and unlinks the devices of its user, in the brand of its token', async (t, store) => {
+onSqlite('an app links and unlinks the devices of its user, in the brand of its token', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })
   const one = await bearer('1')
   const linked = await post(`${url}/app/devices/link`, { tokens: [fcm('t1'), fcm('t2')] }, undefined, one)
@@ -54,7 +54,7 @@ onEachEngine('an app links and unlinks the devices of its user, in the brand of 
   assert.equal((await post(`${url}/app/devices/unlink`, { tokens: [] }, undefined, one)).text, '{"accepted":0}')
 })
 
-onEachEngine(
+onSqlite(
   'made-up tokens of many users do not stop the removals; tokens that accepted a push before do',
   async (t, store) => {
     let answer: DeviceAnswer = gone
@@ -148,7 +148,7 @@ test('a user who links too often is limited; another user, and a logout, are not
   assert.equal((await call('unlink', 'a', one)).status, 200)
 })
 
-onEachEngine(
+onSqlite(
   'of fifty devices that an app links in a day a user keeps the last twenty, and more are refused',
   async (t, store) => {
     const service = { ...witnessService('fcm_token'), name: 'fcm' }
@@ -264,7 +264,7 @@ onSqlite(
   },
 )
 
-onEachEngine('a user has at most 200 devices from services', async (t, store) => {
+onSqlite('a user has at most 200 devices from services', async (t, store) => {
   const { url } = await startOperator(t, { store, app, adminKeys })
   for (const part of ['a', 'b', 'c']) {
     const tokens = Array.from({ length: 100 }, (_, i) => fcm(`${part}-${i}`))
@@ -458,7 +458,7 @@ async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 
   assert.equal((await sendTo('1001', 2)).status, 200, 'the same user id of the other brand')
 }
 
-onEachEngine('a confirmed logout is respected by a waiting send', (t, store) => logoutWhileWaiting(t, store, 1))
+onSqlite('a confirmed logout is respected by a waiting send', (t, store) => logoutWhileWaiting(t, store, 1))
 
 onPostgres(
   'a logout that one operator process confirmed is respected by a waiting send of another process',

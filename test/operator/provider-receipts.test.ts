@@ -7,7 +7,7 @@ import test from 'node:test'
 import { operatorOptions } from '../../src/sides/config/compose/compose.ts'
 import { loadConfig } from '../../src/sides/config/load.ts'
 import type { ProviderReceipts } from '../../src/subjects/status/provider-receipts.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
 
 const mailer: ProviderReceipts = {
@@ -36,7 +36,7 @@ async function statusesOf(url: string, ref: string): Promise<Record<string, stri
   return Object.fromEntries(body.statuses.map(({ status, at }: { status: string; at: string }) => [status, at]))
 }
 
-onEachEngine('events are statuses by the first rule that matches, of messages of every brand', async (t, store) => {
+onSqlite('events are statuses by the first rule that matches, of messages of every brand', async (t, store) => {
   const { url } = await startOperator(t, { ...options, store })
   const [one, two] = [await sendOne(url), await sendOne(url, { brand_id: 2 })]
   const seconds = Math.ceil(Date.now() / 1_000)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { readReceiptToken, receiptToken } from '../../src/contract/receipt-token.ts'
-import { onEachEngine, onSqlite } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { adminKey, element, get, keys, post, startOperator } from '../support/sides.ts'
 
 const secret = 'the-secret-of-the-receipt-tests-long-enough'
@@ -22,7 +22,7 @@ async function statusesOf(url: string, ref: string): Promise<readonly string[]> 
   return body.statuses.map(({ status }: { status: string }) => status)
 }
 
-onEachEngine('an app reports statuses of messages of its user only, each once', async (t, store) => {
+onSqlite('an app reports statuses of messages of its user only, each once', async (t, store) => {
   const { url } = await startOperator(t, { ...options, store })
   const [mine, other, elsewhere] = [
     await sendOne(url),

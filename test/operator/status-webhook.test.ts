@@ -10,7 +10,7 @@ import { statusTemplate } from '../../src/subjects/status/senders/template.ts'
 import { vendorCallback } from '../../src/subjects/status/senders/vendor-callback.ts'
 import { type StatusWebhookOptions, statusWebhook } from '../../src/subjects/status/senders/webhook.ts'
 import { receivingPlatform } from '../status/platform-of-statuses.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
 import { element, get, keys, post, startOperator, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -88,31 +88,28 @@ test('each attempt has the same id, and a new timestamp and signature; the backl
   assert.deepEqual(shown(platform.accepted()), [`${ref} sent`])
 })
 
-onEachEngine(
-  'the statuses of a message arrive in order, whatever fails, and each is accepted once',
-  async (t, store) => {
-    let calls = 0
-    const platform = await receivingPlatform(
-      t,
-      [secret],
-      () => [200, 500, 200, 503, 200, 200, 429][calls++ % 7] as number,
+onSqlite('the statuses of a message arrive in order, whatever fails, and each is accepted once', async (t, store) => {
+  let calls = 0
+  const platform = await receivingPlatform(
+    t,
+    [secret],
+    () => [200, 500, 200, 503, 200, 200, 429][calls++ % 7] as number,
+  )
+  const operator = await start(t, platform.url, { max: 7 }, store)
+  const refs = await Promise.all(Array.from({ length: 20 }, () => send(operator.url)))
+  const steps = ['delivered', 'displayed', 'opened', 'clicked'] as const
+  for (const status of steps)
+    await Promise.all(
+      refs.map((ref) => operator.statuses.record([{ brand: '1', ref, status, at: '2026-01-01T10:00:00' }])),
     )
-    const operator = await start(t, platform.url, { max: 7 }, store)
-    const refs = await Promise.all(Array.from({ length: 20 }, () => send(operator.url)))
-    const steps = ['delivered', 'displayed', 'opened', 'clicked'] as const
-    for (const status of steps)
-      await Promise.all(
-        refs.map((ref) => operator.statuses.record([{ brand: '1', ref, status, at: '2026-01-01T10:00:00' }])),
-      )
-    await until(() => platform.accepted().length >= 100, { awaited: 'all statuses arrive', withinMs: 60_000 })
-    const arrived = Map.groupBy(platform.accepted(), ({ ref }) => ref)
-    for (const ref of refs)
-      assert.deepEqual(
-        arrived.get(ref)?.map(({ status }) => status),
-        ['sent', ...steps],
-      )
-  },
-)
+  await until(() => platform.accepted().length >= 100, { awaited: 'all statuses arrive', withinMs: 60_000 })
+  const arrived = Map.groupBy(platform.accepted(), ({ ref }) => ref)
+  for (const ref of refs)
+    assert.deepEqual(
+      arrived.get(ref)?.map(({ status }) => status),
+      ['sent', ...steps],
+    )
+})
 
 test('a record that the platform rejects is found, parked and listed, and all others arrive', async (t) => {
   let bad = ''

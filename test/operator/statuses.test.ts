@@ -10,7 +10,7 @@ import type { StatusRecord } from '../../src/contract/status-record.ts'
 import type { ApiKey } from '../../src/sides/operator/options.ts'
 import { statusRoutes } from '../../src/sides/operator/status-routes.ts'
 import type { StatusPages } from '../../src/subjects/status/pages.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { erase } from '../support/erase.ts'
 import { element, get, keys, post, startOperator, temporary, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -33,7 +33,7 @@ async function mark(url: string, userId: string, body: object, ttlSeconds = 60) 
   return post(`${url}/app/inbox/mark`, body, undefined, headers)
 }
 
-onEachEngine('outcomes and marks are statuses, with the meta of their request byte for byte', async (t, store) => {
+onSqlite('outcomes and marks are statuses, with the meta of their request byte for byte', async (t, store) => {
   const { url } = await startOperator(t, { ...options, store })
   const activity = '{ "id" : 9007199254740993, "brand_id":1,"user_id":"1001","x":1.0 }'
   const body = `{"title":"Hello","meta": {"b":1e3, "a":[]} ,"activity":${activity}}`

@@ -85,7 +85,7 @@ onEachEngine('a platform erases a user everywhere, and keeps all data of others'
   await assertGone(store)
 })
 
-onEachEngine('a user who returns after the erasure has new data', async (t, store) => {
+onSqlite('a user who returns after the erasure has new data', async (t, store) => {
   const { url, link, push } = await plantOperator(t, store)
   await erase(url, person.userId)
   const late = { brand: 1, user_id: person.userId, timestamp: '2026-01-01T10:00:00Z' }

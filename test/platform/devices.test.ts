@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { deviceLink, deviceUnlink } from '../../src/contract/endpoints.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { type Answer, adminKey, get, post, startPlatform } from '../support/sides.ts'
 import { event } from '../support/wait.ts'
 
@@ -22,7 +22,7 @@ const record = (over: object = {}) => ({
 const devicesOf = async (url: string, brand: string, userId = '1001'): Promise<Answer['body'][]> =>
   (await get(`${url}/admin/devices?brand=${brand}&user_id=${userId}`)).body.devices
 
-onEachEngine('an operator links and unlinks devices, each key in its own brand', async (t, store) => {
+onSqlite('an operator links and unlinks devices, each key in its own brand', async (t, store) => {
   const { url } = await startPlatform(t, { store, keys, lanes: [] })
   const link = (body: unknown, key: string) => post(url + deviceLink.path, body, key)
   const unlink = (body: unknown, key: string) => post(url + deviceUnlink.path, body, key)
@@ -46,7 +46,7 @@ onEachEngine('an operator links and unlinks devices, each key in its own brand',
   assert.equal((await link(record({ tokens: [] }), one.key)).text, '{"accepted":0}')
 })
 
-onEachEngine(
+onSqlite(
   'an unreadable record is answered 400, an unknown key 401, and a key without exactly one brand 403',
   async (t, store) => {
     const { url } = await startPlatform(t, { store, keys, lanes: [] })
@@ -84,7 +84,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a link from the future is stored with the current time, and a later unlink applies', async (t, store) => {
+onSqlite('a link from the future is stored with the current time, and a later unlink applies', async (t, store) => {
   const { url } = await startPlatform(t, { store, keys, lanes: [] })
   const warned = event('device.clamped')
   await post(url + deviceLink.path, record({ timestamp: '2999-01-01T00:00:00Z' }), one.key)

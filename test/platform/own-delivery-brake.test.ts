@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { deviceLink } from '../../src/contract/endpoints.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onSqlite } from '../support/engines.ts'
 import { gone, witnessService } from '../support/push-services.ts'
 import { adminKey, element, get, post, startPlatform } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
@@ -10,7 +10,7 @@ import { until } from '../support/wait.ts'
 const links = { name: 'links', key: 'the-key-of-links-of-brand-1', scopes: ['devices'], brands: ['1'] } as const
 const users = Array.from({ length: 8 }, (_, i) => `user-${i}`)
 
-onEachEngine(
+onSqlite(
   'if implausibly many devices are reported dead, no more are removed until a person confirms',
   async (t, store) => {
     const fcm = witnessService('fcm_token', () => gone)

@@ -6,42 +6,39 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onPostgres, onSqlite } from '../support/engines.ts'
 import { freePort } from '../support/free-port.ts'
 import { element, enqueueAt, get, temporary, untilSettled } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
-onEachEngine(
-  'a killed process loses no message, and sends again only a message without an outcome',
-  async (t, store) => {
-    const port = await freePort()
-    const url = `http://127.0.0.1:${port}`
-    const witness = join(await temporary(t), 'witness')
-    const linesOf = (id: number): string[] =>
-      existsSync(witness)
-        ? readFileSync(witness, 'utf8')
-            .split('\n')
-            .filter((line) => line.startsWith(`${id} `))
-        : []
-    const enqueue = (id: number) => enqueueAt(url, [element({ id })])
+onSqlite('a killed process loses no message, and sends again only a message without an outcome', async (t, store) => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const witness = join(await temporary(t), 'witness')
+  const linesOf = (id: number): string[] =>
+    existsSync(witness)
+      ? readFileSync(witness, 'utf8')
+          .split('\n')
+          .filter((line) => line.startsWith(`${id} `))
+      : []
+  const enqueue = (id: number) => enqueueAt(url, [element({ id })])
 
-    const first = await startChild(t, [store, String(port), witness, '62'])
-    await enqueue(61)
-    await untilSettled(url)
-    await enqueue(62)
-    await until(() => linesOf(62).length === 1, { awaited: 'the provider has the message' })
-    await kill(first)
-    const second = await startChild(t, [store, String(port), witness])
-    await untilSettled(url)
-    assert.equal(linesOf(61).length, 1, 'a settled message is not sent again')
-    assert.equal(linesOf(62).length, 2)
-    assert.equal(new Set(linesOf(62)).size, 1, 'both sends have the same identifier')
-    const { body } = await get(`${url}/admin/messages?id=62`)
-    const { delivery } = (await get(`${url}/admin/messages/${body.messages[0].seq}`)).body
-    assert.deepEqual([delivery.outcome, delivery.attempts, delivery.uncertain], ['successful', 2, 1])
-    await kill(second)
-  },
-)
+  const first = await startChild(t, [store, String(port), witness, '62'])
+  await enqueue(61)
+  await untilSettled(url)
+  await enqueue(62)
+  await until(() => linesOf(62).length === 1, { awaited: 'the provider has the message' })
+  await kill(first)
+  const second = await startChild(t, [store, String(port), witness])
+  await untilSettled(url)
+  assert.equal(linesOf(61).length, 1, 'a settled message is not sent again')
+  assert.equal(linesOf(62).length, 2)
+  assert.equal(new Set(linesOf(62)).size, 1, 'both sends have the same identifier')
+  const { body } = await get(`${url}/admin/messages?id=62`)
+  const { delivery } = (await get(`${url}/admin/messages/${body.messages[0].seq}`)).body
+  assert.deepEqual([delivery.outcome, delivery.attempts, delivery.uncertain], ['successful', 2, 1])
+  await kill(second)
+})
 
 onPostgres('another living process takes over the message of a killed one, with its identifier', async (t, store) => {
   const witness = join(await temporary(t), 'witness')

@@ -132,20 +132,17 @@ onSqlite('a blocked or excluded user, and a user without consent, is never messa
   ])
 })
 
-onEachEngine(
-  'a device that its push service proves dead is removed, and the message fails by name',
-  async (t, store) => {
-    const fcm = witnessService('fcm_token', () => gone)
-    const { url, enqueue, link, allow, settled, message } = await start(t, through(fcm), { store })
-    await link('1', '1001', 't1')
-    await allow('1', '1001')
-    await enqueue([element({ id: 75 })])
-    await settled()
-    assert.equal((await message(75)).outcome, 'failed')
-    const { body } = await get(`${url}/admin/devices?brand=1&user_id=1001`)
-    assert.deepEqual(body.devices, [])
-  },
-)
+onSqlite('a device that its push service proves dead is removed, and the message fails by name', async (t, store) => {
+  const fcm = witnessService('fcm_token', () => gone)
+  const { url, enqueue, link, allow, settled, message } = await start(t, through(fcm), { store })
+  await link('1', '1001', 't1')
+  await allow('1', '1001')
+  await enqueue([element({ id: 75 })])
+  await settled()
+  assert.equal((await message(75)).outcome, 'failed')
+  const { body } = await get(`${url}/admin/devices?brand=1&user_id=1001`)
+  assert.deepEqual(body.devices, [])
+})
 
 onSqlite('a wrong credential loses no device and no message', async (t, store) => {
   let wrong = true
@@ -240,7 +237,7 @@ async function callApp(url: string, path: string, body: unknown, userId = '1001'
 
 const conversionsOf = async (url: string) => (await get(`${url}/admin/conversions?by=action`)).body.groups
 
-onEachEngine(
+onSqlite(
   'the marks of an own inbox are statuses, counted and shown like those that an operator reports, with the meta',
   async (t, store) => {
     const own: OwnDeliveryOptions = { site: 'inbox', suppression: 'none', app: { secrets: [appSecret] } }
@@ -276,7 +273,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('an own lane records what apps, browsers and providers report about pushes', async (t, store) => {
+onSqlite('an own lane records what apps, browsers and providers report about pushes', async (t, store) => {
   const own: OwnDeliveryOptions = {
     push: witness(({ ref, userId }) =>
       userId === 'refused'

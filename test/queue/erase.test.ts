@@ -12,7 +12,7 @@ import type { DecidedItems, HandledOutcome, Item, NewItem } from '../../src/base
 import type { Database } from '../../src/base/store/database.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { until } from '../support/wait.ts'
 import { drainLanes, openQueue } from './open-queue.ts'
 
@@ -124,7 +124,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a user with more items than a page has them all erased', async (t, store) => {
+onSqlite('a user with more items than a page has them all erased', async (t, store) => {
   const { queue, read, drain, erase } = await open(t, store)
   await queue.enqueue(
     '1/push',
@@ -135,7 +135,7 @@ onEachEngine('a user with more items than a page has them all erased', async (t,
   assert.ok((await read()).every(({ text }) => text === ''))
 })
 
-onEachEngine(
+onSqlite(
   'the earlier attempts of an erased item are deleted, since their answers may quote the text',
   async (t, store) => {
     const { queue, read, drain, erase } = await open(t, store)

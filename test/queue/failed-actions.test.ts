@@ -13,7 +13,7 @@ import { messageKey } from '../../src/contract/message-key.ts'
 import type { Fatal } from '../../src/contract/outcome.ts'
 import { laneOf } from '../suites/queue.ts'
 import { countTurns } from '../support/count-turns.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { event, until } from '../support/wait.ts'
 import { bufferedItem } from './buffered-items.ts'
 import { countRows, fillFailed, readStates } from './failed-rows.ts'
@@ -184,7 +184,7 @@ onEachEngine('of many attempts, the first 20 and the last 20 are kept', async (t
   assert.equal(await countRows(database, 'attempts'), 40)
 })
 
-onEachEngine('the bound holds for attempts that are written one by one', async (t, store) => {
+onSqlite('the bound holds for attempts that are written one by one', async (t, store) => {
   const { database } = await openQueue(t, store)
   for (let attempt = 1; attempt <= 60; attempt++) {
     const written = { attempt, at: attempt, outcome: 'fatal', reason: 'unavailable', rule: 'r', error: 'e' } as const
@@ -197,7 +197,7 @@ onEachEngine('the bound holds for attempts that are written one by one', async (
   )
 })
 
-onEachEngine('attempts are written when an item is postponed, so a restart does not lose them', async (t, store) => {
+onSqlite('attempts are written when an item is postponed, so a restart does not lose them', async (t, store) => {
   const { queue, database } = await openQueue(t, store)
   const service = serve(t, queue, () => fatal('busy', { retryAfterMs: 60_000 }))
   const [enqueued] = await queue.enqueue('1/push', [message(1)])
@@ -231,7 +231,7 @@ test('the attempts in memory are bounded: the last attempt of an item replaces t
   assert.equal(buffer.full, false)
 })
 
-onEachEngine('an outage writes no attempts', async (t, store) => {
+onSqlite('an outage writes no attempts', async (t, store) => {
   const { queue, database } = await openQueue(t, store)
   let calls = 0
   const held = event('lane.held')
@@ -249,7 +249,7 @@ onEachEngine('an outage writes no attempts', async (t, store) => {
   assert.equal((await queue.readOutcomes(enqueued.map(({ seq }) => seq))).length, 50)
 })
 
-onEachEngine('a lane without Failed Actions keeps no attempts', async (t, store) => {
+onSqlite('a lane without Failed Actions keeps no attempts', async (t, store) => {
   const { queue, database } = await openQueue(t, store)
   serve(t, queue, ({ attempt }) => (attempt < 3 ? fatal('busy') : refused('no')), { keepFailed: false })
   const [enqueued] = await queue.enqueue('1/push', [message(1)])
@@ -257,7 +257,7 @@ onEachEngine('a lane without Failed Actions keeps no attempts', async (t, store)
   assert.equal(await countRows(database, 'attempts'), 0)
 })
 
-onEachEngine('attempts are forgotten after their time, and the failed item stays', async (t, store) => {
+onSqlite('attempts are forgotten after their time, and the failed item stays', async (t, store) => {
   const { queue, database } = await openQueue(t, store)
   serve(t, queue, ({ attempt }) => (attempt < 3 ? fatal('busy') : refused('no')))
   const [enqueued] = await queue.enqueue('1/push', [message(1)])
@@ -466,7 +466,7 @@ onPostgres('the counts of several sessions are merged while they change', async 
   assert.equal(await countRows(database, 'failed_counts'), 1)
 })
 
-onEachEngine('a preview counts the items by group and changes nothing', async (t, store) => {
+onSqlite('a preview counts the items by group and changes nothing', async (t, store) => {
   const { queue, database } = await openQueue(t, store)
   await fillFailed(database, 1_000)
   const before = await readStates(database)
@@ -489,7 +489,7 @@ onEachEngine('a preview counts the items by group and changes nothing', async (t
   assert.equal(await countRows(database, 'waiting'), 0)
 })
 
-onEachEngine('a long replay works in steps, and keeps its rate over the steps', async (t, store) => {
+onSqlite('a long replay works in steps, and keeps its rate over the steps', async (t, store) => {
   const { queue, database } = await openQueue(t, store)
   await fillFailed(database, 21_000)
   const counts: number[] = []

@@ -9,7 +9,7 @@ import { settledState } from '../../src/base/queue/tables.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
 import { messageKey } from '../../src/contract/message-key.ts'
 import { laneOf } from '../suites/queue.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { bufferedItem } from './buffered-items.ts'
 import { drainLanes, openQueue } from './open-queue.ts'
 
@@ -52,35 +52,32 @@ async function open(t: TestContext, store: string) {
   }
 }
 
-onEachEngine(
-  'a message is found by the identifier that the operator answered, in its own lane only',
-  async (t, store) => {
-    const { queue, drain } = await open(t, store)
-    const names = ['1/push', '2/push']
-    for (const lane of names)
-      await queue.enqueue(
-        lane,
-        [1, 2, 3].map((id) => message(id)),
-      )
-    // A foreign operator's identifiers are any text, and need not be unique among its brands.
-    const foreign = ['ä€😀', '"', "x'y"]
-    await drain((item) => accepted(`${foreign[Number(idOf(item)) - 1]}`), names)
-    for (const [n, ref] of foreign.entries()) {
-      const [found, ...more] = await queue.findItems({ lanes: ['2/push', '3/push'], ref })
-      assert.partialDeepStrictEqual(found, {
-        lane: '2/push',
-        category: 'successful',
-        attempts: 1,
-        ref,
-        rule: 'accepted',
-        key: message(n + 1).key,
-      })
-      assert.deepEqual(more, [])
-    }
-    for (const ref of ['unknown', '']) assert.deepEqual(await queue.findItems({ lanes: names, ref }), [])
-    assert.deepEqual(await queue.findItems({ lanes: [], ref: '"' }), [])
-  },
-)
+onSqlite('a message is found by the identifier that the operator answered, in its own lane only', async (t, store) => {
+  const { queue, drain } = await open(t, store)
+  const names = ['1/push', '2/push']
+  for (const lane of names)
+    await queue.enqueue(
+      lane,
+      [1, 2, 3].map((id) => message(id)),
+    )
+  // A foreign operator's identifiers are any text, and need not be unique among its brands.
+  const foreign = ['ä€😀', '"', "x'y"]
+  await drain((item) => accepted(`${foreign[Number(idOf(item)) - 1]}`), names)
+  for (const [n, ref] of foreign.entries()) {
+    const [found, ...more] = await queue.findItems({ lanes: ['2/push', '3/push'], ref })
+    assert.partialDeepStrictEqual(found, {
+      lane: '2/push',
+      category: 'successful',
+      attempts: 1,
+      ref,
+      rule: 'accepted',
+      key: message(n + 1).key,
+    })
+    assert.deepEqual(more, [])
+  }
+  for (const ref of ['unknown', '']) assert.deepEqual(await queue.findItems({ lanes: names, ref }), [])
+  assert.deepEqual(await queue.findItems({ lanes: [], ref: '"' }), [])
+})
 
 onEachEngine('a message whose settle was committed twice is found once', async (t, store) => {
   const { queue, database } = await open(t, store)
@@ -106,7 +103,7 @@ onEachEngine('an identifier that cannot be stored does not keep its message from
   assert.equal(await identifiers(), 1)
 })
 
-onEachEngine('an identifier that an operator gave to several messages finds them all', async (t, store) => {
+onSqlite('an identifier that an operator gave to several messages finds them all', async (t, store) => {
   const { queue, drain } = await open(t, store)
   const enqueued = await queue.enqueue(
     '1/push',
@@ -189,7 +186,7 @@ onEachEngine('a user is found in every chunk of the index', async (t, store) => 
   assert.equal(new Set(found.map(({ seq }) => Math.floor(seq / 10_000))).size, chunks)
 })
 
-onEachEngine(
+onSqlite(
   'a device event is delivered and found by its user, but not among the messages of its brand',
   async (t, store) => {
     const { queue, drain } = await open(t, store)

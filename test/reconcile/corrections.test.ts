@@ -3,7 +3,7 @@ import test from 'node:test'
 import { on } from '../../src/base/runtime/events.ts'
 import { reconciliationFields } from '../../src/contract/records.ts'
 import { correctionKindOf, severityOf, worstDirection } from '../../src/subjects/reconcile/severity.ts'
-import { onEachEngine } from '../support/engines.ts'
+import { onEachEngine, onSqlite } from '../support/engines.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'
 import { adminKey, get, post } from '../support/sides.ts'
 import { importLines, readDiscrepancies, runReconciliation, startReconciling } from './platform.ts'
@@ -103,7 +103,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('loosening requires the count of its preview, and only the newest run can correct', async (t, store) => {
+onSqlite('loosening requires the count of its preview, and only the newest run can correct', async (t, store) => {
   const operator = await startListOperator(t, (response) => void response.end(listOf([])))
   const { url } = await startReconciling(t, store, operator.url)
   await importLines(
@@ -142,7 +142,7 @@ onEachEngine('loosening requires the count of its preview, and only the newest r
   )
 })
 
-onEachEngine('a discrepancy whose id the CRM cannot store has a note', async (t, store) => {
+onSqlite('a discrepancy whose id the CRM cannot store has a note', async (t, store) => {
   const long = 'x'.repeat(300)
   const operator = await startListOperator(t, (response) => void response.end(listOf([long, 'good'])))
   const { url } = await startReconciling(t, store, operator.url)

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { metricsText } from '../../src/base/runtime/metrics.ts'
 import type { ShownRun } from '../../src/sides/admin/shown/run.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { type AnswerList, listOf, startListOperator } from '../support/list-operator.ts'
 import { hourMs, passTime, setClock } from '../support/set-clock.ts'
 import { adminKey, get, post } from '../support/sides.ts'
@@ -99,7 +99,7 @@ onEachEngine(
   },
 )
 
-onEachEngine(
+onSqlite(
   'changes of the CRM after the data, or within the grace time before, are too recent to judge',
   async (t, store) => {
     const dataAt = new Date(Date.now() - 3_600_000)
@@ -157,7 +157,7 @@ onEachEngine('a list with a repeated id is refused', async (t, store) => {
   assert.equal((await runReconciliation(url, '1', 'blocked')).discrepancies?.low, 8)
 })
 
-onEachEngine(
+onSqlite(
   'a list that is too small or too large, compared with the last list or the CRM, is refused unless any size is accepted',
   async (t, store) => {
     let users = createIds('u', 100)
@@ -209,7 +209,7 @@ test('a run of a brand or field that is not configured is refused', async (t) =>
   assert.equal((await get(`${url}/admin/reconciliations/unknown`)).status, 404)
 })
 
-onEachEngine('a due run is requested automatically and once, even after a restart', async (t, store) => {
+onSqlite('a due run is requested automatically and once, even after a restart', async (t, store) => {
   const operator = await startListOperator(t, answerWith([]))
   const over = { everyMs: 3_600_000, fields: ['blocked'] as const }
   const second = event('run.ended', ({ brand }) => brand === '2')

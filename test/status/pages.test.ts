@@ -6,7 +6,7 @@ import type { MessageStatus } from '../../src/contract/status.ts'
 import { timestampOf } from '../../src/contract/timestamp.ts'
 import { statusPersonPart } from '../../src/subjects/status/person-data.ts'
 import { forgetStatuses } from '../../src/subjects/status/retention.ts'
-import { onEachEngine, onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres, onSqlite } from '../support/engines.ts'
 import { openSession } from '../support/services/postgres.ts'
 import { add, openStatuses, readAll, sent } from './open-statuses.ts'
 
@@ -29,7 +29,7 @@ onEachEngine('pages of any size have each status once, in order, with its meta b
   }
 })
 
-onEachEngine('the cursor of the last page returns only later statuses, also after a restart', async (t, store) => {
+onSqlite('the cursor of the last page returns only later statuses, also after a restart', async (t, store) => {
   const first = await openStatuses(t, store)
   const [a, b] = [sent(), sent()]
   await add(first, a)
@@ -55,7 +55,7 @@ onEachEngine('a repeated status keeps its first time and is read once', async (t
   })
 })
 
-onEachEngine('a time in the future is replaced by the present time', async (t, store) => {
+onSqlite('a time in the future is replaced by the present time', async (t, store) => {
   const statuses = await openStatuses(t, store)
   const message = sent()
   await add(statuses, message)
@@ -64,7 +64,7 @@ onEachEngine('a time in the future is replaced by the present time', async (t, s
   assert.ok(Math.abs(Date.parse(`${clicked?.at}Z`) - Date.now()) < 60_000)
 })
 
-onEachEngine('a step backwards is recorded and changes no summary', async (t, store) => {
+onSqlite('a step backwards is recorded and changes no summary', async (t, store) => {
   const statuses = await openStatuses(t, store)
   const message = sent()
   await add(statuses, message)
@@ -79,20 +79,17 @@ onEachEngine('a step backwards is recorded and changes no summary', async (t, st
   )
 })
 
-onEachEngine(
-  'an identifier of another user, another brand or nobody is reported, and not recorded',
-  async (t, store) => {
-    const statuses = await openStatuses(t, store)
-    const [own, ofOther, ofBrand] = [sent(), sent({ userId: '1002' }), sent({ brand: '2' })]
-    await add(statuses, own, ofOther, ofBrand)
-    const refs = [own.ref, ofOther.ref, ofBrand.ref, 'nobody']
-    const changes = refs.map((ref) => ({ brand: '1', ref, status: 'clicked' as const, at: own.at }))
-    assert.deepEqual(await statuses.recorder.record(changes, '1001'), [ofOther.ref, ofBrand.ref, 'nobody'])
-    assert.equal((await statuses.recorder.read(own.ref)).summary, 'clicked')
-    for (const ref of [ofOther.ref, ofBrand.ref]) assert.equal((await statuses.recorder.read(ref)).summary, 'sent')
-    assert.deepEqual(await statuses.recorder.record(changes), [ofBrand.ref, 'nobody'])
-  },
-)
+onSqlite('an identifier of another user, another brand or nobody is reported, and not recorded', async (t, store) => {
+  const statuses = await openStatuses(t, store)
+  const [own, ofOther, ofBrand] = [sent(), sent({ userId: '1002' }), sent({ brand: '2' })]
+  await add(statuses, own, ofOther, ofBrand)
+  const refs = [own.ref, ofOther.ref, ofBrand.ref, 'nobody']
+  const changes = refs.map((ref) => ({ brand: '1', ref, status: 'clicked' as const, at: own.at }))
+  assert.deepEqual(await statuses.recorder.record(changes, '1001'), [ofOther.ref, ofBrand.ref, 'nobody'])
+  assert.equal((await statuses.recorder.read(own.ref)).summary, 'clicked')
+  for (const ref of [ofOther.ref, ofBrand.ref]) assert.equal((await statuses.recorder.read(ref)).summary, 'sent')
+  assert.deepEqual(await statuses.recorder.record(changes), [ofBrand.ref, 'nobody'])
+})
 
 onEachEngine('a reader sees only its brands, and passes over any number of others', async (t, store) => {
   const statuses = await openStatuses(t, store)
@@ -105,7 +102,7 @@ onEachEngine('a reader sees only its brands, and passes over any number of other
   assert.equal((await readAll(statuses.pages, undefined, ['1', '2'], 999)).records.length, 2_501)
 })
 
-onEachEngine(
+onSqlite(
   'the cursor of a brand without new statuses passes over those of others, so that it is not forgotten',
   async (t, store) => {
     const statuses = await openStatuses(t, store)
@@ -121,7 +118,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('cursors that this database did not give are unknown', async (t, store) => {
+onSqlite('cursors that this database did not give are unknown', async (t, store) => {
   const statuses = await openStatuses(t, store)
   await add(statuses, sent())
   const { next } = await readAll(statuses.pages)
@@ -193,7 +190,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('after erasure, the statuses of a user are returned without meta', async (t, store) => {
+onSqlite('after erasure, the statuses of a user are returned without meta', async (t, store) => {
   const statuses = await openStatuses(t, store)
   const [mine, others] = [sent(), sent({ userId: '1002' })]
   await add(statuses, mine, others)

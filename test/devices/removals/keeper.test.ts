@@ -61,7 +61,7 @@ onEachEngine(
   },
 )
 
-onEachEngine('a device that is removed several times counts once; sends raise the limit', async (t, store) => {
+onSqlite('a device that is removed several times counts once; sends raise the limit', async (t, store) => {
   const brake = await startKeeper(t, await open(t, store))
   for (let i = 0; i < 100; i++) assert.equal(brake.mayRemove('fcm', deviceOf(1_000)), true)
   assert.equal(remove(brake, 'fcm', 0, 99), 99)
@@ -77,7 +77,7 @@ onSqlite('tokens of apps that never accepted a push do not stop the removals', a
   assert.equal(brake.mayRemove('fcm', deviceOf(1_000, { unproven: true })), false, 'a stop applies to all devices')
 })
 
-onEachEngine('removals older than eleven minutes, or allowed by a confirmation, do not count', async (t, store) => {
+onSqlite('removals older than eleven minutes, or allowed by a confirmation, do not count', async (t, store) => {
   let time = 10_000 * minuteMs
   const brake = await startKeeper(t, await open(t, store), () => time)
   assert.equal(remove(brake, 'fcm', 0, 100), 100)
@@ -89,7 +89,7 @@ onEachEngine('removals older than eleven minutes, or allowed by a confirmation, 
   assert.equal(remove(brake, 'fcm', 2_000, 101), 100, 'after the confirmation, removals are counted again')
 })
 
-onEachEngine('no device is removed before the stored stops are read', async (t, store) => {
+onSqlite('no device is removed before the stored stops are read', async (t, store) => {
   const brake = createRemovalKeeper({ database: await open(t, store) })
   assert.equal(brake.mayRemove('fcm', deviceOf(1)), false)
 })

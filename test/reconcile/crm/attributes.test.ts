@@ -11,7 +11,7 @@ const importBody = (url: string, brand: string, body: string, headers: Record<st
 const attributesOf = async (url: string, brand: string, user: string) =>
   (await get(`${url}/admin/attributes/${brand}/${encodeURIComponent(user)}`)).body.attributes
 
-onEachEngine(
+onSqlite(
   'attributes are imported from NDJSON or CSV, refused lines are listed, and equal ids of two brands are two users',
   async (t, store) => {
     const { url } = await startPlatform(t, { store, lanes: [] })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { allScopes } from '../../../src/base/http/access.ts'
 import { crmStoreMigrations } from '../../../src/subjects/reconcile/crm/store.ts'
 import { readCrmUser, upsertCrmUsers } from '../../../src/subjects/reconcile/crm/users.ts'
-import { onEachEngine } from '../../support/engines.ts'
+import { onEachEngine, onSqlite } from '../../support/engines.ts'
 import { openTestDatabase } from '../../support/open-test-database.ts'
 import { adminKey, get, post, startPlatform } from '../../support/sides.ts'
 import { ndjson } from '../platform.ts'
@@ -15,7 +15,7 @@ const imports = {
   scopes: allScopes.filter((scope) => scope !== 'lift'),
 } as const
 
-onEachEngine('an exclusion ends only for a key with the scope lift that gives a reason', async (t, store) => {
+onSqlite('an exclusion ends only for a key with the scope lift that gives a reason', async (t, store) => {
   const { url } = await startPlatform(t, { store, lanes: [], keys: [adminKey, imports] })
   const change = (body: object, { key }: { readonly key: string } = adminKey) =>
     post(`${url}/admin/attributes/1/pat`, body, key)
