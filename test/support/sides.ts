@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { request } from 'undici'
 import { allScopes } from '../../src/base/http/access.ts'
 import { type ListenOptions, listen } from '../../src/base/http/http.ts'
 import { chain } from '../../src/base/http/mount.ts'
@@ -14,7 +15,7 @@ import type { LaneOptions, PlatformOptions } from '../../src/sides/platform/opti
 import type { Registry } from '../../src/subjects/devices/registry.ts'
 import type { Message, Provider, Result } from '../../src/subjects/providers/provider.ts'
 import type { StatusRecorder } from '../../src/subjects/status/recorder.ts'
-import { checkDocumented, forgetDocument } from './documented.ts'
+import { checkDocumented, noteServer } from './documented.ts'
 import { until } from './wait.ts'
 
 /** A key for each of two brands with equal user ids, and one key for both. */
@@ -74,7 +75,7 @@ export async function startOperator(
   })
   await operator.start()
   const listening = await listen('operator', chain(operator.handler, operator.admin.handler), at)
-  forgetDocument(listening.url)
+  noteServer(listening.url, 'operator')
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= operator.stop(5_000).then(() => listening.close(100)))
   t.after(stop)
@@ -97,7 +98,7 @@ export async function startPlatform(
   const platform = createPlatform({ store: `sqlite:${join(folder, 'platform.db')}`, keys: [adminKey], ...options })
   await platform.start()
   const listening = await listen('platform', chain(platform.handler, platform.admin.handler), at)
-  forgetDocument(listening.url)
+  noteServer(listening.url, 'platform')
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= platform.stop(5_000).then(() => listening.close(100)))
   t.after(stop)
@@ -152,30 +153,35 @@ export interface Answer {
 }
 
 /** POSTs a string or bytes unchanged, or any other value as JSON, and reads the answer. */
-export async function post(
+export const post = (
   url: string,
   body: unknown,
   key: string | undefined = keys.both.key,
   headers: Record<string, string> = {},
-): Promise<Answer> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }), ...headers },
-    body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
-    signal: AbortSignal.timeout(30_000),
-  })
-  const text = await response.text()
-  const read = text === '' ? undefined : JSON.parse(text)
-  await checkDocumented('POST', url, response.status, read)
-  return { status: response.status, headers: response.headers, text, body: read }
-}
+): Promise<Answer> =>
+  call(
+    'POST',
+    url,
+    { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }), ...headers },
+    typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
+  )
 
-export async function get(url: string, key: string = adminKey.key): Promise<Answer> {
-  const response = await fetch(url, { headers: { 'x-api-key': key }, signal: AbortSignal.timeout(30_000) })
-  const text = await response.text()
-  const read = JSON.parse(text)
-  await checkDocumented('GET', url, response.status, read)
-  return { status: response.status, headers: response.headers, text, body: read }
+export const get = (url: string, key: string = adminKey.key): Promise<Answer> => call('GET', url, { 'x-api-key': key })
+
+/** With half of the processor time of fetch(). */
+async function call(
+  method: 'GET' | 'POST',
+  url: string,
+  headers: Record<string, string>,
+  sent?: string | Uint8Array,
+): Promise<Answer> {
+  const limits = { headersTimeout: 30_000, bodyTimeout: 30_000 }
+  const answer = await request(url, { method, headers, ...(sent !== undefined && { body: sent }), ...limits })
+  const text = await answer.body.text()
+  const body = text === '' ? undefined : JSON.parse(text)
+  await checkDocumented(method, url, answer.statusCode, body)
+  const received = new Headers(answer.headers as Record<string, string>)
+  return { status: answer.statusCode, headers: received, text, body }
 }
 
 /** Enqueues records at a platform. */
