@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { MadeDevice } from '../../src/tools/stand-ins/all.ts'
+import { startConfiguredOperator } from '../support/configured-sides.ts'
 import { listenLocally } from '../support/listen-locally.ts'
 import { element, post, temporary } from '../support/sides.ts'
 import { addressesOf, freePorts, run, type Started, start } from './bellwire.ts'
@@ -140,12 +141,11 @@ test('the printed commands work unchanged', async (t) => {
   const folder = await temporary(t)
   const standIns = start(t, ['stand-ins', '--dir', folder, '--port', '0'])
   await standIns.line(/Ctrl-C stops/)
-  const operator = start(t, ['operator', '--config', join(folder, 'bellwire.yaml')], freePorts)
-  const { url, admin } = await addressesOf(operator)
+  const { url } = await startConfiguredOperator(t, join(folder, 'bellwire.yaml'))
   const text = standIns.out()
   const commands = text.slice(text.indexOf('  LINK='), text.indexOf('\nNotifications that devices show'))
   assert.equal(commands.match(/curl/g)?.length, 3, text)
-  const script = commands.replaceAll('http://127.0.0.1:7001', url).replaceAll('http://127.0.0.1:7101', admin)
+  const script = commands.replaceAll(/http:\/\/127\.0\.0\.1:7[01]01/g, url)
   const { stdout } = await promisify(execFile)('sh', ['-c', script], { timeout: 20_000 })
   assert.match(stdout, /"push_id"/)
   assert.match(await standIns.line(/shows/), /fcm device 1 shows "Hello": "There"$/)

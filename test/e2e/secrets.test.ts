@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/sides/config/load.ts'
 import { table } from '../../src/sides/config/table.ts'
 import { run, start } from '../cli/bellwire.ts'
 import { answer, type ProviderRequest, startPushProvider } from '../providers/http/push-provider.ts'
+import { startConfiguredOperator } from '../support/configured-sides.ts'
 import { element, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
@@ -333,7 +334,8 @@ for (const [to, level, format, yaml] of [
 }
 
 test('the platform exposes no secret either', async (t) => {
-  const { provider, operator, url, folder } = await startOperatorProcess(t, {})
+  const { provider, file: operator, folder } = await writeOperator(t)
+  const { url } = await startConfiguredOperator(t, operator)
   const file = join(folder, 'platform.yaml')
   await writeFile(file, platformOf(url))
   const platform = start(t, ['platform', '-c', file], { BELLWIRE_LOG_LEVEL: 'debug', BELLWIRE_LOG_FORMAT: 'json' })
@@ -366,27 +368,26 @@ test('the platform exposes no secret either', async (t) => {
     await call('/admin/summary', { 'x-api-key': crmKey }),
     await call('/admin/lanes', { 'x-api-key': 'canary-unknown-key-0001' }),
   ]
-  for (const { child, ended } of [platform, operator]) {
-    child.kill('SIGTERM')
-    const { out, err } = await ended
-    answers.push(out, err)
-  }
+  platform.child.kill('SIGTERM')
+  const { out, err } = await platform.ended
+  answers.push(out, err)
   for (const text of answers) assertClean(text, 'the platform')
 })
 
 const keysOnly = [key, adminKey, crmKey, 'canary-client-secret', 'canary-access-token', 'canary-named-secret']
 
-async function startOperatorProcess(
-  t: TestContext,
-  env: NodeJS.ProcessEnv,
-  yaml: (url: string) => string = (url) => yamlOf(url, auths[3] as string),
-) {
+async function writeOperator(t: TestContext, yaml: (url: string) => string = (url) => yamlOf(url, auths[3] as string)) {
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   const provider = await startPushProvider(t)
   provider.script = accept
   await writeFile(join(folder, 'devices.ts'), deviceSource)
   await writeFile(file, yaml(provider.url))
+  return { folder, file, provider }
+}
+
+async function startOperatorProcess(t: TestContext, env: NodeJS.ProcessEnv, yaml: (url: string) => string) {
+  const { file, provider } = await writeOperator(t, yaml)
   const operator = start(t, ['operator', '-c', file], env)
   const line = await operator.line(/http:\/\/127\.0\.0\.1:\d+/)
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string
@@ -399,7 +400,7 @@ async function startOperatorProcess(
     })
     return response.text()
   }
-  return { provider, operator, url, folder, send }
+  return { provider, operator, url, send }
 }
 
 const secretElement = (over: object = {}) =>
