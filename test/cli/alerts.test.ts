@@ -17,7 +17,7 @@ test('alerts test sends a test to each receiver, and names the one that did not 
   const config = join(await temporary(t), 'bellwire.yaml')
   const receivers = ['good', 'wrong'].map((path) => `{webhook: "${url}/${path}"}`).join(', ')
   await writeFile(config, `platform: {keys: [], alerts: {to: [${receivers}]}}\n`)
-  const { code, out } = await run(t, ['alerts', 'test', '--config', config])
+  const { code, out } = await run(['alerts', 'test', '--config', config])
   assert.equal(code, 1)
   assert.match(
     out,

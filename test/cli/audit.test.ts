@@ -11,7 +11,7 @@ import { run } from './bellwire.ts'
 test('audit lists, exports and verifies, and finds an entry that was changed in the database', async (t) => {
   const path = join(await temporary(t), 'operator.db')
   const { url, stop } = await startOperator(t, { store: `sqlite:${path}` })
-  const audit = (...args: string[]) => run(t, ['audit', ...args, '--url', url], { BELLWIRE_KEY: adminKey.key })
+  const audit = (...args: string[]) => run(['audit', ...args, '--url', url], { BELLWIRE_KEY: adminKey.key })
   for (const user of ['7', '8', '9']) await get(`${url}/admin/messages?brand=1&user_id=${user}`)
   await post(`${url}/admin/failed/dismiss`, { from: '2026-01-01' }, adminKey.key)
 
@@ -33,7 +33,7 @@ test('audit lists, exports and verifies, and finds an entry that was changed in 
   assert.deepEqual([replaced.code, replaced.out.match(/no entry has the expected digest f{64}/g)?.length], [1, 1])
   const out = join(await temporary(t), 'audit.ndjson')
   assert.equal((await audit('export', '--out', out)).code, 0)
-  const check = (...args: string[]) => run(t, ['audit', 'verify', ...args])
+  const check = (...args: string[]) => run(['audit', 'verify', ...args])
   assert.equal((await check('--file', out, '--expect', digest)).code, 0)
   const lines = (await readFile(out, 'utf8')).split('\n')
   await writeFile(out, lines.slice(0, 5).join('\n'))
@@ -47,6 +47,6 @@ test('audit lists, exports and verifies, and finds an entry that was changed in 
   db.exec("update audit set by = 'nobody' where serial = 3")
   db.close()
   const changed = await startOperator(t, { store: `sqlite:${path}` })
-  const found = await run(t, ['audit', 'verify', '--url', changed.url], { BELLWIRE_KEY: adminKey.key })
+  const found = await run(['audit', 'verify', '--url', changed.url], { BELLWIRE_KEY: adminKey.key })
   assert.deepEqual([found.code, /entry 3: the digest does not fit/.test(found.out)], [1, true], found.out + found.err)
 })

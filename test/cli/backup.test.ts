@@ -35,7 +35,7 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
   assert.equal(added.status, 200, added.text)
   const out = join(folder, 'backup')
   const args = ['backup', 'platform', '--out', out, '--url', admin]
-  const made = await run(t, args, { BELLWIRE_KEY: key })
+  const made = await run(args, { BELLWIRE_KEY: key })
   assert.equal(made.code, 0, made.err)
   assert.match(
     made.out,
@@ -45,13 +45,13 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
     await Promise.all([out, join(out, 'store.db')].map(async (path) => (await stat(path)).mode & 0o777)),
     [0o700, 0o600],
   )
-  assert.match((await run(t, args, { BELLWIRE_KEY: key })).err, /exists: name a new folder/)
+  assert.match((await run(args, { BELLWIRE_KEY: key })).err, /exists: name a new folder/)
   await sent(admin, 32)
   first.child.kill('SIGKILL')
   await first.ended
 
   const restore = (store: string, ...more: string[]) =>
-    run(t, ['restore', out, '--no-erasures', '-c', example, ...more], env(store))
+    run(['restore', out, '--no-erasures', '-c', example, ...more], env(store))
   assert.match((await restore('lost')).err, /lost\/platform\.db exists: stop the side and move the file away/)
   const checked = await restore('new', '--check')
   assert.deepEqual(
@@ -95,11 +95,11 @@ test('a store that a later release has only extended is restored; move, which wo
     await sealBackup(out, { side: 'operator', at: '2026-01-31T10:00:00Z', version: '99.0.0' })
     return out
   }
-  const changed = await run(t, ['restore', await backup('changed', '99.0.0'), '--check', '-c', config])
+  const changed = await run(['restore', await backup('changed', '99.0.0'), '--check', '-c', config])
   assert.deepEqual([changed.code, /install 99\.0\.0 or later/.test(changed.err)], [2, true], changed.err)
-  const extended = await run(t, ['restore', await backup('extended', '0.1.0'), '--no-erasures', '-c', config])
+  const extended = await run(['restore', await backup('extended', '0.1.0'), '--no-erasures', '-c', config])
   assert.equal(extended.code, 0, extended.err)
-  const moved = await run(t, ['move', 'operator', '--to', 'postgres://127.0.0.1:1/x', '--yes', '-c', config])
+  const moved = await run(['move', 'operator', '--to', 'postgres://127.0.0.1:1/x', '--yes', '-c', config])
   assert.deepEqual(
     [moved.code, /\(migration later\/0\.1\.0\): move it with that version/.test(moved.err)],
     [2, true],
@@ -116,7 +116,7 @@ test('a full disk leaves neither half of a backup nor half of a store, and a sec
     `operator: {store: "sqlite:${store}", host: 127.0.0.1, keys: [{name: platform, key: the-key-of-the-platform-1, brands: [1]}], admin_keys: [{name: office, key: ${key}, scopes: [backup]}], suppression: none, site: inbox}\n`
   await writeFile(config, written('operator.db'))
   const { url: admin, stop } = await startConfiguredOperator(t, config)
-  const backUp = (out: string) => run(t, ['backup', 'operator', '--out', out, '--url', admin], { BELLWIRE_KEY: key })
+  const backUp = (out: string) => run(['backup', 'operator', '--out', out, '--url', admin], { BELLWIRE_KEY: key })
   const out = join(folder, 'backup')
   assert.equal((await backUp(out)).code, 0)
   disk.fill()
@@ -132,7 +132,7 @@ test('a full disk leaves neither half of a backup nor half of a store, and a sec
 
   const store = join(disk.folder, 'operator.db')
   await writeFile(config, written(store))
-  const restore = () => run(t, ['restore', out, '--no-erasures', '-c', config])
+  const restore = () => run(['restore', out, '--no-erasures', '-c', config])
   const noSpace = await restore()
   assert.deepEqual([noSpace.code, /^bellwire: nothing was restored: ENOSPC/m.test(noSpace.err)], [1, true], noSpace.err)
   assert.deepEqual(readdirSync(disk.folder), ['filler'])
@@ -148,9 +148,9 @@ test('a full disk leaves neither half of a backup nor half of a store, and a sec
 
 test('restore names what is wrong before it changes anything', async (t) => {
   const folder = await temporary(t)
-  const none = await run(t, ['restore', folder, '-c', example])
+  const none = await run(['restore', folder, '-c', example])
   assert.deepEqual([none.code, /not a complete backup/.test(none.err)], [1, true])
   await mkdir(join(folder, 'backup'))
-  const operator = await run(t, ['backup', 'side', '--out', join(folder, 'backup')])
+  const operator = await run(['backup', 'side', '--out', join(folder, 'backup')])
   assert.equal(operator.code, 2)
 })

@@ -111,7 +111,7 @@ export async function addressesOf(started: Started): Promise<{ url: string; admi
  * Runs a command line that ends, also that of a side that does not start. The commands of a test process run in one other process,
  * one after another: a process takes 0.3 s of processor time to load a command, and 0.4 s to load a side.
  */
-export function run(_t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
+export function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
   const result = queue.then(() => runInHost({ args, env: { ...environment, ...env }, input }))
   queue = result.catch(() => {})
   return result

@@ -37,7 +37,7 @@ accept_risks: [weak_keys]
   )
   const metrics = join(folder, 'canary.prom')
   const send = (user: string, to = metrics) =>
-    run(t, ['doctor', '--send', user, '--config', config, '--metrics-file', to, '--timeout', '30s', '--json'])
+    run(['doctor', '--send', user, '--config', config, '--metrics-file', to, '--timeout', '30s', '--json'])
 
   const delivered = await send('1001')
   assert.equal(delivered.code, 0, delivered.err)
@@ -80,7 +80,7 @@ test('without a platform, a canary goes to the operator; one that is away is a f
 accept_risks: [weak_keys]
 `,
   )
-  const send = (user: string) => run(t, ['doctor', '--send', user, '--config', config, '--metrics-file', metrics])
+  const send = (user: string) => run(['doctor', '--send', user, '--config', config, '--metrics-file', metrics])
   const delivered = await send('1001')
   assert.equal(delivered.code, 0, delivered.err)
   assert.match(delivered.out, /message \d+ was delivered through the operator in/)

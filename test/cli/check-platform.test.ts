@@ -28,7 +28,7 @@ async function startedPlatform(t: TestContext, max: number, more: Partial<Omit<P
   const enqueue = `curl -sSf "${platform.url}/admin/activities/$CHANNEL" -H "x-api-key: ${adminKey.key}" -H "content-type: application/x-ndjson" --data-binary "@$FILE"`
   const times = ['--patience', '10s', '--quiet', '200ms']
   const check = (args: readonly string[], command = enqueue): Promise<Run> =>
-    run(t, ['check', 'platform', '--port', String(port), ...times, '--enqueue-command', command, ...args], {
+    run(['check', 'platform', '--port', String(port), ...times, '--enqueue-command', command, ...args], {
       BELLWIRE_KEY: key,
     })
   return { check, port, url: platform.url }
@@ -75,8 +75,8 @@ test('check platform: a platform that sends nothing is no finding, and exits wit
   assert.match(failing.err, /the enqueue command exited with 3: no such queue/)
 })
 
-test('check platform: without a command and a terminal the error names the missing option', async (t) => {
-  const { code, err } = await run(t, ['check', 'platform'])
+test('check platform: without a command and a terminal the error names the missing option', async () => {
+  const { code, err } = await run(['check', 'platform'])
   assert.equal(code, 2)
   assert.match(err, /give --enqueue-command, or run on a terminal/)
 })

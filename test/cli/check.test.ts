@@ -18,7 +18,7 @@ async function startedOperator(t: TestContext, mutation?: Mutation) {
   })
   t.after(operator.stop)
   const check = (args: readonly string[], env: NodeJS.ProcessEnv = { BELLWIRE_KEY: key }): Promise<Run> =>
-    run(t, ['check', 'operator', '--url', operator.url, '--user', users.normal, ...args], env)
+    run(['check', 'operator', '--url', operator.url, '--user', users.normal, ...args], env)
   return { check, url: operator.url, requests: () => messages }
 }
 

@@ -25,7 +25,7 @@ interface Bench {
 async function setUp(t: TestContext): Promise<Bench> {
   const { url, devices } = await startOperator(t, { adminKeys: [...adminKeys, reader] })
   const env = { BELLWIRE_URL: url, BELLWIRE_KEY: key }
-  return { url, devices, folder: await temporary(t), bellwire: (...args) => run(t, ['devices', ...args], env) }
+  return { url, devices, folder: await temporary(t), bellwire: (...args) => run(['devices', ...args], env) }
 }
 
 /** Writes a file with a known modification time. */
@@ -180,11 +180,11 @@ test('the key can be read from a file, so that ps does not show it', async (t) =
   const folder = await temporary(t)
   const args = ['devices', 'list', '--brand', '1', '--user', 'a', '--url', url]
   const file = await write(folder, 'key', `${key}\n`)
-  const listed = await run(t, [...args, '--key-file', file])
+  const listed = await run([...args, '--key-file', file])
   assert.deepEqual([listed.code, listed.out], [0, 'no devices\n'], listed.err)
-  const overridden = await run(t, [...args, '--key-file', file], { BELLWIRE_KEY: 'some-other-key-0000001' })
+  const overridden = await run([...args, '--key-file', file], { BELLWIRE_KEY: 'some-other-key-0000001' })
   assert.equal(overridden.code, 0, 'the command line overrides the environment')
-  const help = (await run(t, ['devices', 'list', '--help'])).out.replace(/\s+/g, ' ')
+  const help = (await run(['devices', 'list', '--help'])).out.replace(/\s+/g, ' ')
   assert.match(
     help,
     /ps shows it to all users of this machine: prefer --key-file or the variable \(env: BELLWIRE_KEY\)/,
@@ -195,22 +195,22 @@ test('the key can be read from a file, so that ps does not show it', async (t) =
     ['placeholder', /the key has a space or a character outside ASCII/],
   ] as const) {
     if (name !== 'missing') await write(folder, name, name === 'empty' ? '\n' : '…')
-    const { code, err } = await run(t, [...args, '--key-file', join(folder, name)])
+    const { code, err } = await run([...args, '--key-file', join(folder, name)])
     assert.equal(code, 2)
     assert.match(err, message)
   }
 })
 
-test('listing devices or removals does not wait long for an unreachable operator', async (t) => {
+test('listing devices or removals does not wait long for an unreachable operator', async () => {
   const env = { BELLWIRE_URL: 'http://127.0.0.1:1', BELLWIRE_KEY: key }
   for (const args of [
     ['devices', 'list', '--brand', '1', '--user', 'a'],
     ['removals', 'list'],
   ]) {
-    const { code, err } = await run(t, [...args, '--patience', '100ms'], env)
+    const { code, err } = await run([...args, '--patience', '100ms'], env)
     assert.equal(code, 3, err)
     assert.match(err, /has not answered for 0\.1 s \(ECONNREFUSED\)\. Check that the operator is running/)
-    assert.match((await run(t, [...args.slice(0, 2), '--help'])).out, /--patience <time> .*\(default: *10s\)/s)
+    assert.match((await run([...args.slice(0, 2), '--help'])).out, /--patience <time> .*\(default: *10s\)/s)
   }
 })
 

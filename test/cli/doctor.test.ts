@@ -33,7 +33,7 @@ async function doctor(t: TestContext, yaml: string, env: NodeJS.ProcessEnv = {},
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   await writeFile(file, yaml)
-  const { code, out, err } = await run(t, ['doctor', '--config', file, '--json', ...args], env)
+  const { code, out, err } = await run(['doctor', '--config', file, '--json', ...args], env)
   assert.equal(err, '', out)
   const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: Finding[] }
   return { code, ok, out, of: (setting) => findings.filter((finding) => finding.setting === setting) }
@@ -157,7 +157,7 @@ test('secrets that every user of the machine can read are warnings, and errors w
     BELLWIRE_OPERATOR_KEYS_0_KEY_FILE: files.key,
   }
   const warnings = async (...args: string[]): Promise<{ code: number | null; warned: string[] }> => {
-    const { code, out } = await run(t, ['doctor', '--json', ...args], env)
+    const { code, out } = await run(['doctor', '--json', ...args], env)
     const { findings } = JSON.parse(out) as { findings: Finding[] }
     return {
       code,
@@ -182,7 +182,7 @@ test('secrets that every user of the machine can read are warnings, and errors w
 test('doctor changes no files', async (t) => {
   const folder = await temporary(t)
   await writeFile(join(folder, 'bellwire.yaml'), operator('{provider: recording, file: data/pushed.ndjson}'))
-  const { code } = await run(t, ['doctor', '-c', join(folder, 'bellwire.yaml')])
+  const { code } = await run(['doctor', '-c', join(folder, 'bellwire.yaml')])
   assert.equal(code, 0)
   assert.deepEqual(await readdir(folder), ['bellwire.yaml'])
 })
@@ -244,16 +244,16 @@ test('errors in the configuration are reported as problems', async (t) => {
 test('the text output has a mark, the setting, the finding, and the remedy below', async (t) => {
   const file = join(await temporary(t), 'bellwire.yaml')
   await writeFile(file, operator(oneSignal('http://127.0.0.1:1')))
-  const { code, out } = await run(t, ['doctor', '-c', file])
+  const { code, out } = await run(['doctor', '-c', file])
   assert.equal(code, 1)
   assert.match(out, /^✓ configuration: all settings are valid$/m)
   assert.match(out, /^! operator\.suppression: none: .*\n {4}write attributes: /m)
   assert.match(out, /^✗ operator\.push: onesignal: .*\n {4}check url/m)
   assert.match(out, /\n\nOne problem, one warning\.\n$/)
   await writeFile(file, operator('recording'))
-  const warned = await run(t, ['doctor', '-c', file])
+  const warned = await run(['doctor', '-c', file])
   assert.deepEqual([warned.code, warned.out.split('\n').at(-2)], [0, 'No problems, 2 warnings.'])
-  const strict = await run(t, ['doctor', '-c', file, '--strict'])
+  const strict = await run(['doctor', '-c', file, '--strict'])
   assert.deepEqual([strict.code, strict.out], [1, warned.out])
 })
 
@@ -289,7 +289,7 @@ test('a running server is detected and not disturbed', async (t) => {
   const send = async (): Promise<number> =>
     (await post(`${url}/channels/push/single`, element({ user_id: '1001' }), operatorKey)).status
   assert.equal(await send(), 200)
-  const reports = Promise.all([1, 2, 3].map(() => run(t, ['doctor', '--json'], env)))
+  const reports = Promise.all([1, 2, 3].map(() => run(['doctor', '--json'], env)))
   for (let i = 0; i < 50; i++) assert.equal(await send(), 200)
   for (const { code, out } of await reports) {
     assert.equal(code, 0, out)
@@ -361,7 +361,7 @@ test('the OneSignal example has warnings only for its key and its suppression', 
   const file = join(folder, 'onesignal.yaml')
   await copyFile(join(import.meta.dirname, '../../examples/onesignal.yaml'), file)
   const provider = await startPushProvider(t)
-  const { code, out } = await run(t, ['doctor', '-c', file, '--json'], {
+  const { code, out } = await run(['doctor', '-c', file, '--json'], {
     BELLWIRE_OPERATOR_PUSH_URL: `${provider.url}/notifications`,
     ...freePorts,
   })

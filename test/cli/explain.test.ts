@@ -28,11 +28,11 @@ import { run } from './bellwire.ts'
 
 const secret = 'Your new flat'
 
-const explain = (t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-  run(t, ['explain', ...args], { BELLWIRE_KEY: adminKey.key, BELLWIRE_OTHER_KEY: adminKey.key, ...env })
+const explain = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  run(['explain', ...args], { BELLWIRE_KEY: adminKey.key, BELLWIRE_OTHER_KEY: adminKey.key, ...env })
 
-async function lifeOf(t: TestContext, args: readonly string[]): Promise<Life> {
-  const { code, out, err } = await explain(t, [...args, '--json'])
+async function lifeOf(args: readonly string[]): Promise<Life> {
+  const { code, out, err } = await explain([...args, '--json'])
   assert.equal(code, 0, err)
   const { messages } = JSON.parse(out) as { messages: readonly Life[] }
   assert.equal(messages.length, 1)
@@ -70,7 +70,7 @@ async function startBoth(t: TestContext) {
 test('the life of a message on both sides has every step in order of time, and not the text', async (t) => {
   const { platform, operator } = await startBoth(t)
   const both = ['--url', platform, '--other-url', operator]
-  const life = await lifeOf(t, ['7', ...both])
+  const life = await lifeOf(['7', ...both])
   const steps = stepsOf(life)
   assert.equal(steps[0], 'platform enqueued')
   assert.equal(steps.at(-1), 'platform settled successful')
@@ -108,8 +108,8 @@ test('the life of a message on both sides has every step in order of time, and n
   const [{ ref = '' } = {}] = life.identifiers
 
   // The identifier finds the same message, in the other order of the addresses, too.
-  assert.deepEqual(await lifeOf(t, [ref, '--url', operator, '--other-url', platform]), life)
-  const text = await explain(t, [ref, ...both])
+  assert.deepEqual(await lifeOf([ref, '--url', operator, '--other-url', platform]), life)
+  const text = await explain([ref, ...both])
   assert.equal(text.code, 0, text.err)
   assert.match(text.out, /^Message +activity\.id 7 to user 1001, brand 1, push\nActivity +7, action 9\nIdentifier +/)
   assert.match(text.out, /\nPlatform +successful after 2 attempts, number 1 in lane 1\/push\n/)
@@ -126,14 +126,14 @@ test('push sends one message through both sides and shows its life; an absent br
   const { platform, operator } = await startBoth(t)
   const keysOfBoth = { BELLWIRE_KEY: adminKey.key, BELLWIRE_OTHER_KEY: adminKey.key }
   const both = ['push', '--url', platform, '--other-url', operator, '--title', secret]
-  const sent = await run(t, [...both, '--user', '1002'], keysOfBoth)
+  const sent = await run([...both, '--user', '1002'], keysOfBoth)
   assert.equal(sent.code, 0, sent.err)
   assert.match(sent.out, /^Message +activity\.id \d{16} to user 1002, brand 1, push\n/)
   assert.match(sent.out, /\nOperator +successful after 1 attempt\n/)
-  const failed = await run(t, [...both, '--user', '1003'], keysOfBoth)
+  const failed = await run([...both, '--user', '1003'], keysOfBoth)
   assert.equal(failed.code, 1)
   assert.match(failed.out, /\nPlatform +failed/)
-  const site = await run(t, [...both, '--user', '1002', '--channel', 'site'], keysOfBoth)
+  const site = await run([...both, '--user', '1002', '--channel', 'site'], keysOfBoth)
   assert.deepEqual(site, {
     code: 2,
     out: '',
@@ -156,21 +156,21 @@ test('a message that only the operator knows by its identifier is also found on 
     awaited: 'the batch is answered',
   })
   const { messages } = (await get(`${operator.url}/admin/messages?id=7`)).body
-  const life = await lifeOf(t, [messages[0].ref, '--url', url, '--other-url', operator.url])
+  const life = await lifeOf([messages[0].ref, '--url', url, '--other-url', operator.url])
   assert.deepEqual([life.platform?.outcome, life.operator?.outcome], ['waiting', 'fatal'])
   assert.partialDeepStrictEqual(life.steps.at(-1), { step: 'waits', error: 'merging' })
 })
 
 test('one side alone shows its part, and says how to ask the other side', async (t) => {
   const { platform, operator, stopOperator } = await startBoth(t)
-  const atPlatform = await explain(t, ['7', '--url', platform])
+  const atPlatform = await explain(['7', '--url', platform])
   assert.match(atPlatform.out, /\nOperator +was not asked: give --other-url and BELLWIRE_OTHER_KEY\n/)
   assert.ok(!/ operator /.test(atPlatform.out.split('TIME')[1] as string))
-  const atOperator = await explain(t, ['1001', '--by', 'user', '--brand', '1', '--url', operator])
+  const atOperator = await explain(['1001', '--by', 'user', '--brand', '1', '--url', operator])
   assert.match(atOperator.out, /\nPlatform +was not asked.*\nOperator +successful after 2 attempts\n/)
   // The message stays visible if the other side is down.
   await stopOperator()
-  const alone = await explain(t, ['7', '--url', platform, '--other-url', operator, '--patience', '1ms'])
+  const alone = await explain(['7', '--url', platform, '--other-url', operator, '--patience', '1ms'])
   assert.equal(alone.code, 3)
   assert.match(alone.out, /\nPlatform +successful .*\nOperator +was not reached\n/)
   assert.match(alone.err, /a side is left out: http\S+ has not answered/)
@@ -193,7 +193,7 @@ test('a replayed message is found by its old and new identifier, with the replay
   await post(`${url}/admin/failed/replay`, { seqs: [1] }, adminKey.key)
   await post(`${url}/admin/failed/dismiss`, { seqs: [2] }, adminKey.key)
   await untilSettled(url)
-  const life = await lifeOf(t, ['first-1', '--url', url])
+  const life = await lifeOf(['first-1', '--url', url])
   assert.deepEqual(stepsOf(life), [
     'platform enqueued',
     'platform call',
@@ -211,11 +211,11 @@ test('a replayed message is found by its old and new identifier, with the replay
   )
   assert.partialDeepStrictEqual(life.steps[3], { by: 'admin', ref: 'first-1' })
   assert.partialDeepStrictEqual(life.steps[2], { status: 422, rule: '§7.1 422', reason: 'rejected' })
-  assert.deepEqual(await lifeOf(t, ['second-1', '--url', url]), life)
-  const { out } = await explain(t, ['first-1', '--url', url])
+  assert.deepEqual(await lifeOf(['second-1', '--url', url]), life)
+  const { out } = await explain(['first-1', '--url', url])
   assert.match(out, /\nIdentifier +first-1 \(until the replay at \S+Z\)\nIdentifier +second-1\n/)
   assert.match(out, /\nPlatform +successful after 1 attempt, .*, replayed once\n/)
-  const dismissed = await explain(t, ['2', '--url', url])
+  const dismissed = await explain(['2', '--url', url])
   assert.match(dismissed.out, /\nPlatform +failed after 1 attempt, .*, dismissed in Failed Actions\n/)
   assert.match(dismissed.out, / attempt 1 +failed +§7\.1 422 +rejected, HTTP status 422, call .*\n +error: no\n/)
   assert.match(dismissed.out, / dismissed +by admin\n$/)
@@ -230,7 +230,7 @@ test('a message that waits shows the pause that holds it back; a cancelled and a
   const records = [element({ id: 1 }), element({ id: 2 }), element({ id: 3, activity_id: 5 }, past)]
   await enqueueAt(url, records)
   const cancel = { lane: '1/push', user: '1001', activity: '7', reason: 'wrong price', id: 'x' }
-  const waiting = await explain(t, ['2', '--url', url])
+  const waiting = await explain(['2', '--url', url])
   assert.equal(waiting.code, 0, waiting.err)
   assert.match(waiting.out, /\nPlatform +waiting, number 2 in lane 1\/push\n/)
   assert.match(
@@ -239,9 +239,9 @@ test('a message that waits shows the pause that holds it back; a cancelled and a
   )
   await post(`${url}/admin/lanes/cancel`, cancel, adminKey.key)
   await untilSettled(url)
-  const cancelled = await explain(t, ['1', '--url', url])
+  const cancelled = await explain(['1', '--url', url])
   assert.match(cancelled.out, / failed .*cancelled\n +error: cancelled by admin: wrong price\n$/)
-  const expired = await lifeOf(t, ['3', '--url', url])
+  const expired = await lifeOf(['3', '--url', url])
   assert.deepEqual(stepsOf(expired), ['platform enqueued', 'platform attempt failed'])
   assert.equal(expired.steps[1]?.reason, 'expired')
   assert.equal(expired.steps[0]?.expires_at, Date.parse(past.expires_at))
@@ -251,13 +251,13 @@ test('several messages of a user are listed, the newest first, with the count an
   const { url } = await startPlatform(t, { lanes: [laneTo(witness())] })
   for (let id = 100; id < 105; id++) await enqueueAt(url, element({ id, user_id: 'mary' }, { title: secret }))
   await untilSettled(url)
-  const { code, out, err } = await explain(t, ['mary', '--brand', '1', '--limit', '2', '--url', url])
+  const { code, out, err } = await explain(['mary', '--brand', '1', '--limit', '2', '--url', url])
   assert.equal(code, 0, err)
   assert.match(
     out,
     /^TIME +BRAND +CHANNEL +ACTIVITY\.ID .*\n\S+Z +1 +push +104 +7 +9 +\S+ +successful +–\n\S+Z +1 +push +103 .*\nThe newest 2 of 5 messages\. For the life of one, give its IDENTIFIER or its ACTIVITY\.ID; for more lines, --limit\n$/,
   )
-  const json = await explain(t, ['mary', '--brand', '1', '--url', url, '--json'])
+  const json = await explain(['mary', '--brand', '1', '--url', url, '--json'])
   const { total, more, found } = JSON.parse(json.out)
   assert.deepEqual([total, more, found.length], [5, false, 5])
   assert.ok(!json.out.includes(secret))
@@ -282,7 +282,7 @@ platform:
 accept_risks: [shared_keys]
 `,
   )
-  const { code, out, err } = await run(t, ['explain', '7', '--config', file])
+  const { code, out, err } = await run(['explain', '7', '--config', file])
   assert.equal(code, 0, err)
   assert.match(out, /\nPlatform +successful .*\nOperator +successful /)
 })
@@ -307,7 +307,7 @@ test('a search that finds nothing, and a command that cannot run, name the remed
     [['7', ...at], { BELLWIRE_KEY: 'nobody' }, 2, /answers 401: .*scopes counts and read/],
     [['7', '--url', 'http://127.0.0.1:1', '--patience', '1ms'], {}, 3, /Check that the server is running/],
   ] as const) {
-    const refused = await explain(t, args, env)
+    const refused = await explain(args, env)
     assert.equal(refused.code, code, `${args.join(' ')}: ${refused.err}`)
     assert.match(refused.err, error)
     assert.equal(refused.out, '')

@@ -35,7 +35,7 @@ async function start(t: TestContext) {
     lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: refused, spanMs: 5 }],
   })
   const bellwire = (args: readonly string[], key: string = adminKey.key) =>
-    run(t, ['failed', ...args], { BELLWIRE_URL: url, BELLWIRE_KEY: key })
+    run(['failed', ...args], { BELLWIRE_URL: url, BELLWIRE_KEY: key })
   return {
     url,
     bellwire,
@@ -172,7 +172,7 @@ test('an export that breaks off is an error, and leaves no incomplete file', asy
   })
   const { url } = await listenLocally(t, server)
   const folder = await temporary(t)
-  const { code, err } = await run(t, ['failed', 'export', '--out', join(folder, 'failed.csv')], {
+  const { code, err } = await run(['failed', 'export', '--out', join(folder, 'failed.csv')], {
     BELLWIRE_URL: url,
     BELLWIRE_KEY: adminKey.key,
   })

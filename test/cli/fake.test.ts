@@ -37,11 +37,11 @@ test('bellwire fake operator prints its address, and the lines of the docs for t
   for (const line of shownLines(/^\S+ {2}push/)) assert.match(fake.out(), line)
 })
 
-test('bellwire fake operator refuses a file that does not exist, and an invalid port', async (t) => {
-  const missing = await run(t, ['fake', 'operator', '--port', '0', '--users', 'no-such.csv'])
+test('bellwire fake operator refuses a file that does not exist, and an invalid port', async () => {
+  const missing = await run(['fake', 'operator', '--port', '0', '--users', 'no-such.csv'])
   assert.equal(missing.code, 2)
   assert.match(missing.err, /no-such\.csv/)
-  const port = await run(t, ['fake', 'operator', '--port', 'x'])
+  const port = await run(['fake', 'operator', '--port', 'x'])
   assert.equal(port.code, 2)
   assert.match(port.err, /0 to 65535/)
 })
@@ -81,11 +81,11 @@ test('bellwire fake platform sends by hand, and prints the lines of the docs for
   for (const line of shownLines(/^\S+ {2}→ push/)) assert.match(fake.out(), line)
 })
 
-test('bellwire fake platform refuses an address that is none, and a file that does not exist', async (t) => {
-  const address = await run(t, ['fake', 'platform', '--port', '0', '--url', 'operator'])
+test('bellwire fake platform refuses an address that is none, and a file that does not exist', async () => {
+  const address = await run(['fake', 'platform', '--port', '0', '--url', 'operator'])
   assert.equal(address.code, 2)
   assert.match(address.err, /--url is not an http or https address/)
-  const missing = await run(t, ['fake', 'platform', '--port', '0', '--push', 'no-such.ndjson'])
+  const missing = await run(['fake', 'platform', '--port', '0', '--push', 'no-such.ndjson'])
   assert.equal(missing.code, 2)
   assert.match(missing.err, /no-such\.ndjson/)
 })

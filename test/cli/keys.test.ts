@@ -13,22 +13,22 @@ import { addressesOf, run, start } from './bellwire.ts'
 const office = 'the-key-of-the-office'
 const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
-test('keys new prints a new key with its SHA-256 each time, as settings or as JSON', async (t) => {
-  const { code, out } = await run(t, ['keys', 'new'])
+test('keys new prints a new key with its SHA-256 each time, as settings or as JSON', async () => {
+  const { code, out } = await run(['keys', 'new'])
   assert.equal(code, 0)
   const [, key = '', digest] = /^key: (\w{48})\nkey_sha256: (\w{64})\n$/.exec(out) ?? []
   assert.equal(digest, hash('sha256', key))
-  const json = JSON.parse((await run(t, ['keys', 'new', '--json'])).out) as { key: string; key_sha256: string }
+  const json = JSON.parse((await run(['keys', 'new', '--json'])).out) as { key: string; key_sha256: string }
   assert.equal(json.key_sha256, hash('sha256', json.key))
   assert.notEqual(json.key, key)
 })
 
-test('vapid prints a new key pair each time, as settings or as JSON', async (t) => {
-  const { code, out } = await run(t, ['vapid'])
+test('vapid prints a new key pair each time, as settings or as JSON', async () => {
+  const { code, out } = await run(['vapid'])
   assert.equal(code, 0)
   const [, publicKey = '', privateKey = ''] = /^public_key: (\S+)\nprivate_key: (\S+)\n$/.exec(out) ?? []
   assert.equal(judgeKeys({ publicKey, privateKey }), undefined)
-  const json = JSON.parse((await run(t, ['vapid', '--json'])).out) as { public_key: string; private_key: string }
+  const json = JSON.parse((await run(['vapid', '--json'])).out) as { public_key: string; private_key: string }
   assert.equal(judgeKeys({ publicKey: json.public_key, privateKey: json.private_key }), undefined)
   assert.notEqual(json.private_key, privateKey)
 })
@@ -52,7 +52,7 @@ ${names.map((name) => `    - {name: ${name}, key: the-key-of-${name}-1, scopes: 
   await write(['crm'])
   const platform = start(t, ['platform', '-c', file], ports)
   const { admin } = await addressesOf(platform)
-  const keys = (...args: string[]) => run(t, ['keys', ...args, '--url', admin], { BELLWIRE_KEY: office })
+  const keys = (...args: string[]) => run(['keys', ...args, '--url', admin], { BELLWIRE_KEY: office })
 
   const refused = await keys('add', '--name', 'crm', '--scopes', 'counts')
   assert.match(refused.err, /name: "crm" is the name of a key already, at platform\.keys\[1\]: choose another name/)
@@ -77,7 +77,7 @@ ${names.map((name) => `    - {name: ${name}, key: the-key-of-${name}-1, scopes: 
   }
   platform.child.kill('SIGTERM')
   await platform.ended
-  const again = await run(t, ['platform', '-c', file], ports)
+  const again = await run(['platform', '-c', file], ports)
   assert.match(again.err, taken)
   assert.ok(again.code, 'the process has ended by itself')
 })
@@ -89,7 +89,7 @@ test('tokens revoke ends the tokens of a user that were issued before', async (t
   const inbox = async () => (await fetch(`${url}/app/inbox`, { headers: { authorization } })).status
   assert.equal(await inbox(), 200)
   const args = ['tokens', 'revoke', '--brand', '1', '--user', 'bob', '--url', url]
-  const { out, err } = await run(t, args, { BELLWIRE_KEY: adminKey.key })
+  const { out, err } = await run(args, { BELLWIRE_KEY: adminKey.key })
   assert.match(out, /^server: tokens that were issued before \S+Z are refused\.\n$/, err)
   assert.equal(await inbox(), 401)
 })

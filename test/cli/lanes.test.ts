@@ -30,7 +30,7 @@ async function setUp(t: TestContext, over: Partial<LaneOptions> = {}): Promise<B
   })
   const { url } = await startPlatform(t, { lanes, keys: [adminKey, ofBrand1, reader] })
   const env = { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key }
-  return { url, providers, bellwire: (...args) => run(t, args, env) }
+  return { url, providers, bellwire: (...args) => run(args, env) }
 }
 
 const lanesOf = async (url: string, key: string = adminKey.key) => (await get(`${url}/admin/lanes`, key)).body.lanes
@@ -106,7 +106,7 @@ test('a held lane says why, in the words of the answer, and when it tries again;
     lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider, spanMs: 5 }],
     keys: [adminKey],
   })
-  const bellwire = (...args: string[]) => run(t, args, { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
+  const bellwire = (...args: string[]) => run(args, { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
   // Before, the lane counts as a lane of another process.
   await owned
   assert.match((await bellwire('resume', '1/push', '--now')).out, /^Lane 1\/push was not held\.\n/)

@@ -8,8 +8,8 @@ import { run } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
 
-test('the help lists all commands, and each command has its own help with examples', async (t) => {
-  const { code, out } = await run(t, ['--help'])
+test('the help lists all commands, and each command has its own help with examples', async () => {
+  const { code, out } = await run(['--help'])
   assert.equal(code, 0)
   const commands = [
     'demo',
@@ -35,8 +35,8 @@ test('the help lists all commands, and each command has its own help with exampl
     'alerts',
   ]
   const [options, words] = await Promise.all([
-    Promise.all(commands.map((command) => run(t, [command, '--help']))),
-    Promise.all(commands.map((command) => run(t, ['help', command]))),
+    Promise.all(commands.map((command) => run([command, '--help']))),
+    Promise.all(commands.map((command) => run(['help', command]))),
   ])
   for (const [i, command] of commands.entries()) {
     assert.match(out, new RegExp(`^  ${command} `, 'm'))
@@ -46,8 +46,8 @@ test('the help lists all commands, and each command has its own help with exampl
   }
 })
 
-test('in bash, the script of completion completes commands, subcommands, options and their words', async (t) => {
-  const { out } = await run(t, ['completion', 'bash'])
+test('in bash, the script of completion completes commands, subcommands, options and their words', async () => {
+  const { out } = await run(['completion', 'bash'])
   const complete = (line: string): string => {
     const words = `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1))`
     const script = `${out}\n${words}; _bellwire; echo \${COMPREPLY[@]}`
@@ -61,61 +61,61 @@ test('in bash, the script of completion completes commands, subcommands, options
   assert.equal(complete('bellwire init pl'), 'platform')
 })
 
-test('an unknown command or option exits with 2 and a suggestion', async (t) => {
-  const command = await run(t, ['sennd'])
+test('an unknown command or option exits with 2 and a suggestion', async () => {
+  const command = await run(['sennd'])
   assert.equal(command.code, 2)
   assert.match(command.err, /Did you mean send\?/)
-  const sub = await run(t, ['move-brand', '1', '--to', '2'])
+  const sub = await run(['move-brand', '1', '--to', '2'])
   assert.deepEqual(
     [sub.code, sub.err],
     [2, "bellwire: unknown command 'move-brand'. Did you mean bellwire platform move-brand?\n"],
   )
-  const several = await run(t, ['replay'])
+  const several = await run(['replay'])
   assert.match(several.err, /Did you mean bellwire failed replay\?\n$/)
-  const option = await run(t, ['send', '--file', 'x', '--chanel', 'push'])
+  const option = await run(['send', '--file', 'x', '--chanel', 'push'])
   assert.equal(option.code, 2)
   assert.match(option.err, /Did you mean --channel\?/)
-  const missing = await run(t, ['send'])
+  const missing = await run(['send'])
   assert.equal(missing.code, 2)
   assert.match(missing.err, /--file.*not specified\n\(see bellwire send --help\)/)
-  const time = await run(t, ['send', '--file', 'x', '--timeout', '5'])
+  const time = await run(['send', '--file', 'x', '--timeout', '5'])
   assert.equal(time.code, 2)
   assert.match(time.err, /Add the unit/)
 })
 
-test('the configuration is checked, and printed without secrets as JSON', async (t) => {
-  const check = await run(t, ['config', '--check', '-c', example])
+test('the configuration is checked, and printed without secrets as JSON', async () => {
+  const check = await run(['config', '--check', '-c', example])
   assert.deepEqual([check.code, check.out], [0, 'The configuration is valid.\n'])
-  const print = await run(t, ['config', '-c', example, '--json'], { BELLWIRE_OPERATOR_PORT: '8080' })
+  const print = await run(['config', '-c', example, '--json'], { BELLWIRE_OPERATOR_PORT: '8080' })
   const shown = JSON.parse(print.out) as { operator: { port: number }; platform: { lanes: object[] } }
   assert.equal(shown.operator.port, 8080)
   assert.equal(shown.platform.lanes.length, 3)
   assert.doesNotMatch(print.out, /example-(operator|platform|secret)/)
 })
 
-test('an empty configuration is refused', async (t) => {
-  const { code, err } = await run(t, ['config', '--check', '-c', '/dev/null'])
+test('an empty configuration is refused', async () => {
+  const { code, err } = await run(['config', '--check', '-c', '/dev/null'])
   assert.equal(code, 2)
   assert.match(err, /no section operator or platform is configured/)
 })
 
-test('--version prints the version of the package', async (t) => {
-  const { out } = await run(t, ['--version'])
+test('--version prints the version of the package', async () => {
+  const { out } = await run(['--version'])
   assert.match(out, /^\d+\.\d+\.\d+\n$/)
-  assert.equal((await run(t, ['-v'])).out, out)
+  assert.equal((await run(['-v'])).out, out)
 })
 
-test('without a command the help is printed; a command without its subcommand is wrong usage', async (t) => {
-  const alone = await run(t, [])
+test('without a command the help is printed; a command without its subcommand is wrong usage', async () => {
+  const alone = await run([])
   assert.deepEqual([alone.code, alone.err], [0, ''])
-  assert.equal(alone.out, (await run(t, ['--help'])).out)
+  assert.equal(alone.out, (await run(['--help'])).out)
   assert.match(alone.out, /NO_COLOR=1/)
-  const group = await run(t, ['devices'])
+  const group = await run(['devices'])
   assert.deepEqual([group.code, group.out], [2, ''])
   assert.match(group.err, /^Usage: bellwire devices/)
 })
 
-test('a time option without a unit is refused', async (t) => {
+test('a time option without a unit is refused', async () => {
   const lines = [
     ['doctor', '--timeout', '5'],
     ['send', '--file', 'x', '--timeout', '5'],
@@ -127,18 +127,18 @@ test('a time option without a unit is refused', async (t) => {
     ['person', 'erase', '--brand', '1', '--user', 'x', '--patience', '5'],
     ['removals', 'confirm', 'fcm', '--for', '5'],
   ]
-  for (const [i, { code, err }] of (await Promise.all(lines.map((line) => run(t, line)))).entries()) {
+  for (const [i, { code, err }] of (await Promise.all(lines.map((line) => run(line)))).entries()) {
     assert.equal(code, 2, lines[i]?.join(' '))
     assert.match(err, /Add the unit: 5s, 5min or 5h\./, lines[i]?.join(' '))
   }
 })
 
-test('each subcommand has its own help', async (t) => {
-  const { code, out } = await run(t, ['removals', 'confirm', '--help'])
+test('each subcommand has its own help', async () => {
+  const { code, out } = await run(['removals', 'confirm', '--help'])
   assert.equal(code, 0)
   assert.match(out, /^Usage: bellwire removals confirm \[options\] <service>/)
   assert.match(out, /--for <time>/)
-  const wrong = await run(t, ['removals', 'confirm'])
+  const wrong = await run(['removals', 'confirm'])
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /\(see bellwire removals confirm --help\)/)
 })
@@ -161,10 +161,10 @@ platform:
   lanes: [{brand: 1, channel: push, to: {module: ./broken.ts}}]
 `,
   )
-  const { code, out, err } = await run(t, ['config', '--check', '-c', file])
+  const { code, out, err } = await run(['config', '--check', '-c', file])
   assert.deepEqual([code, out], [2, ''])
   assert.match(err, /^The configuration has 2 problems:/)
   assert.match(err, /operator\.attributes\[0\]\.file: .*nowhere\.csv/)
   assert.match(err, /broken\.ts {2}platform\.lanes\[0\]\.to\.module: cannot be imported: boom/)
-  assert.equal((await run(t, ['config', '--print', '-c', file])).code, 0, '--print does not load modules')
+  assert.equal((await run(['config', '--print', '-c', file])).code, 0, '--print does not load modules')
 })

@@ -49,7 +49,7 @@ test('an operator moves to PostgreSQL: keys, devices and inbox are there, and th
   await planted.stop()
   const config = await configOf(folder)
   const to = await freshSchema()
-  const moved = await run(t, ['move', 'operator', '--yes', '--json', '-c', config], { BELLWIRE_MOVE_TO: to })
+  const moved = await run(['move', 'operator', '--yes', '--json', '-c', config], { BELLWIRE_MOVE_TO: to })
   assert.equal(moved.code, 0, moved.err)
   const { tables } = JSON.parse(moved.out) as { tables: { table: string; rows: number }[] }
   const rowsOf = (name: string) => tables.find(({ table }) => table === name)?.rows ?? 0
@@ -76,7 +76,7 @@ test('an operator moves to PostgreSQL: keys, devices and inbox are there, and th
     startOperator(t, { store }),
     /was moved to PostgreSQL with `bellwire move`: write the new address/,
   )
-  const repeated = await run(t, ['move', 'operator', '--yes', '-c', config], { BELLWIRE_MOVE_TO: await freshSchema() })
+  const repeated = await run(['move', 'operator', '--yes', '-c', config], { BELLWIRE_MOVE_TO: await freshSchema() })
   assert.match(repeated.err, /was moved to PostgreSQL/)
 })
 
@@ -88,7 +88,7 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
   const planted = await plantPlatform(t, store)
   const env = { BELLWIRE_KEY: adminKey.key }
   const backup = join(folder, 'backup')
-  const made = await run(t, ['backup', 'platform', '--out', backup, '--url', planted.url], env)
+  const made = await run(['backup', 'platform', '--out', backup, '--url', planted.url], env)
   assert.equal(made.code, 0, made.err)
   // New, changed and deleted rows after the backup.
   await planted.enqueue([1, 4, 5].map((id) => element({ id, user_id: 'third' }, { title: strange })))
@@ -105,9 +105,9 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
   })
   await full.close()
   const move = ['move', 'platform', '--yes', '--json', '-c', config]
-  const refused = await run(t, [...move, '--to', to])
+  const refused = await run([...move, '--to', to])
   assert.deepEqual([refused.code, /is open in another process/.test(refused.err)], [3, true], refused.err)
-  const later = await run(t, [...move, '--to', to, '--backup', backup])
+  const later = await run([...move, '--to', to, '--backup', backup])
   assert.deepEqual([later.code, /later version/.test(later.err)], [2, true], later.err)
 
   const empty = await freshSchema()
@@ -136,7 +136,7 @@ test('a platform moves to PostgreSQL with its CRM: waiting messages are sent, an
   })
   const { body: after } = await get(`${again.url}/admin/summary`)
   assert.deepEqual(after, before)
-  const verified = await run(t, ['audit', 'verify', '--url', again.url], { BELLWIRE_KEY: adminKey.key })
+  const verified = await run(['audit', 'verify', '--url', again.url], { BELLWIRE_KEY: adminKey.key })
   assert.deepEqual([verified.code, /Intact/.test(verified.out)], [0, true], verified.out)
   // The next number follows those of the file.
   const db = new DatabaseSync(join(folder, 'platform.db'))

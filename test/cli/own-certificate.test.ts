@@ -74,7 +74,7 @@ test('push --subscribe, explain and doctor reach an operator by its certificate,
   )
 
   const doctor = async (): Promise<{ readonly ok: boolean; readonly description: string }> => {
-    const { findings } = JSON.parse((await run(t, ['doctor', '--json', '-c', config], ports)).out)
+    const { findings } = JSON.parse((await run(['doctor', '--json', '-c', config], ports)).out)
     return findings.find(({ setting }: { readonly setting: string }) => setting === 'operator.port')
   }
   assert.match((await doctor()).description, /^running on 127\.0\.0\.1:\d+, ready$/)
@@ -82,7 +82,7 @@ test('push --subscribe, explain and doctor reach an operator by its certificate,
   await write(makeCertificate())
   const other = await doctor()
   assert.deepEqual([other.ok, /does not answer HTTPS requests: its certificate/.test(other.description)], [false, true])
-  const refused = await run(t, ['push', '-c', config, '--user', '1001', '--subscribe', '0'], ports)
+  const refused = await run(['push', '-c', config, '--user', '1001', '--subscribe', '0'], ports)
   assert.equal(refused.code, 3)
   assert.match(
     refused.err,
@@ -94,7 +94,7 @@ test('push --subscribe serves no page while the operator does not run', async (t
   const { config, write } = await prepare(t)
   await write(makeCertificate())
   const port = { BELLWIRE_OPERATOR_PORT: '1' }
-  const { code, err } = await run(t, ['push', '-c', config, '--user', '1001', '--subscribe', '0'], port)
+  const { code, err } = await run(['push', '-c', config, '--user', '1001', '--subscribe', '0'], port)
   assert.equal(code, 3)
   assert.match(err, /^bellwire: .*ECONNREFUSED.*; start it with: bellwire operator\n$/)
 })

@@ -66,11 +66,11 @@ test('pushes go to FCM, for devices that an operator linked and users that the C
   await post(`${url}/admin/activities/push`, [element({ id: 32 })], key)
   await settled(url)
   assert.equal(google.shown(token)[0]?.title, 'Hello')
-  const explained = await run(t, ['explain', '32', '--url', url, '--key', key])
+  const explained = await run(['explain', '32', '--url', url, '--key', key])
   assert.equal(explained.code, 0, explained.err)
   assert.match(explained.out, /Delivery {4}by the platform itself: successful after 1 attempt/)
   assert.match(explained.out, /platform +device 1 +successful/)
-  const checked = await run(t, ['doctor', '-c', config])
+  const checked = await run(['doctor', '-c', config])
   assert.match(checked.out, /platform\.own\.push fcm: /)
 })
 
@@ -78,7 +78,7 @@ test('a lane without a provider, and a provider without a lane, are refused with
   const config = join(await temporary(t), 'bellwire.yaml')
   const keys = `keys: [{name: crm, key: ${key}, scopes: [enqueue]}]`
   await writeFile(config, `platform: {${keys}, own: {site: inbox}, lanes: [{brand: 1, channel: push, to: own}]}\n`)
-  const { code, err } = await run(t, ['config', '--check', '-c', config])
+  const { code, err } = await run(['config', '--check', '-c', config])
   assert.equal(code, 2)
   assert.match(err, /platform\.own\.push: is missing, but a lane delivers push messages with to: own/)
   assert.match(err, /platform\.own\.site: is not used by any lane/)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { parse } from 'csv-parse/sync'
 import { uuidv7 } from '../../src/base/runtime/ids.ts'
 import { op } from '../../src/base/store/statement.ts'
@@ -47,8 +47,8 @@ const sourceOf = (excluded: ReadonlySet<string>): AttributeSource => ({
   },
 })
 
-const permission = (t: TestContext, url: string, args: readonly string[]) =>
-  run(t, ['permission', ...args, '--url', url], { BELLWIRE_KEY: adminKey.key })
+const permission = (url: string, args: readonly string[]) =>
+  run(['permission', ...args, '--url', url], { BELLWIRE_KEY: adminKey.key })
 
 const day = ['--from', '2000-01-01', '--to', '2100-01-01']
 
@@ -58,7 +58,7 @@ test("the regulator's file has each message of the brand, sent or refused, with 
   for (const user of ['1001', '1002']) await post(`${url}/channels/push/single`, element({ user_id: user }))
   await post(`${url}/channels/push/single`, element({ user_id: '1002', brand_id: 2 }))
   const out = join(await temporary(t), 'permission.csv')
-  const ended = await permission(t, url, ['export', '--brand', '1', ...day, '--out', out])
+  const ended = await permission(url, ['export', '--brand', '1', ...day, '--out', out])
   assert.equal(ended.code, 0, ended.err)
   const [sent, refused, ...more] = parse(await readFile(out, 'utf8'), { columns: true }) as Record<string, string>[]
   assert.deepEqual(more, [])
@@ -86,7 +86,7 @@ test("the regulator's file has each message of the brand, sent or refused, with 
     const at = Date.parse(sent?.[name] ?? '')
     assert.ok(at >= from && at <= Date.now(), name)
   }
-  const later = await permission(t, url, ['export', '--brand', '1', '--from', '2100-01-01', '--to', '2100-01-02'])
+  const later = await permission(url, ['export', '--brand', '1', '--from', '2100-01-01', '--to', '2100-01-02'])
   assert.equal(later.out.trim().split('\n').length, 1, 'only the names of the columns')
 })
 
@@ -101,9 +101,9 @@ test('a platform exports the messages that it delivers itself, and refuses a bra
   })
   await post(`${url}/admin/activities/push`, [element()], adminKey.key)
   await untilSettled(url)
-  const own = await permission(t, url, ['export', '--brand', '1', ...day])
+  const own = await permission(url, ['export', '--brand', '1', ...day])
   assert.match(own.out, /^1001,7,.*,consent_push_notification,the CRM's users$/m)
-  const others = await permission(t, url, ['export', '--brand', '2', ...day])
+  const others = await permission(url, ['export', '--brand', '2', ...day])
   assert.equal(others.code, 2)
   assert.match(others.err, /this side delivers no messages of it/)
 })
@@ -118,7 +118,7 @@ test('the check finds the messages after an exclusion, and no message before it,
   const file = join(await temporary(t), 'exclusions.csv')
   const check = async (lines: readonly string[]) => {
     await writeFile(file, ['user_id,excluded_at,readmitted_at', ...lines, ''].join('\n'))
-    return permission(t, url, ['check', '--brand', '1', '--exclusions', file, '--json'])
+    return permission(url, ['check', '--brand', '1', '--exclusions', file, '--json'])
   }
   const sent = Date.now()
   await until(() => Date.now() > sent, { awaited: 'a later millisecond' })
@@ -136,14 +136,14 @@ test('the check finds the messages after an exclusion, and no message before it,
     found.found.find((each: { ref: string }) => each.ref === late),
     { excluded_at: at },
   )
-  const text = await permission(t, url, ['check', '--brand', '1', '--exclusions', file])
+  const text = await permission(url, ['check', '--brand', '1', '--exclusions', file])
   assert.match(
     text.out,
     /^Checked 6 messages against the exclusions of 5 users\.\nAfter the exclusion: 2 messages, the latest /,
   )
   // Their messages have digests now, and the list still has the users.
   for (const user of ['before', 'twice']) await erase(url, user)
-  const erased = await permission(t, url, ['check', '--brand', '1', '--exclusions', file, '--json'])
+  const erased = await permission(url, ['check', '--brand', '1', '--exclusions', file, '--json'])
   const byUser = (answer: { found: { user_id: string }[] }) => ({
     ...answer,
     found: answer.found.toSorted((a, b) => (a.user_id < b.user_id ? -1 : 1)),
@@ -180,7 +180,7 @@ test('`source` checks the users whom the source of the side excludes now', async
     all: async () => ({ timestamp: dataAt, chunks: chunksOf(['1001']) }),
   }
   const check = async (url: string) => {
-    const { code, out } = await permission(t, url, ['check', '--brand', '1', '--exclusions', 'source', '--json'])
+    const { code, out } = await permission(url, ['check', '--brand', '1', '--exclusions', 'source', '--json'])
     const { users, found } = JSON.parse(out)
     return { code, users, found: found.map((each: { excluded_at: string }) => each.excluded_at) }
   }

@@ -12,7 +12,7 @@ test('person export writes one JSON file that only its owner can read', async (t
   const { url } = await plantOperator(t, 'sqlite::memory:')
   const out = join(await temporary(t), 'mary.json')
   const args = ['person', 'export', '--brand', '1', '--user', person.userId, '--url', url]
-  const { code, err } = await run(t, [...args, '--out', out], { BELLWIRE_KEY: adminKey.key })
+  const { code, err } = await run([...args, '--out', out], { BELLWIRE_KEY: adminKey.key })
   assert.deepEqual([code, err], [0, ''])
   const [exported, ...more] = JSON.parse(await readFile(out, 'utf8'))
   assert.deepEqual(
@@ -20,7 +20,7 @@ test('person export writes one JSON file that only its owner can read', async (t
     ['operator', person.userId, 4, []],
   )
   assert.equal((await stat(out)).mode & 0o777, 0o600)
-  const printed = await run(t, args, { BELLWIRE_KEY: adminKey.key })
+  const printed = await run(args, { BELLWIRE_KEY: adminKey.key })
   assert.equal(JSON.parse(printed.out)[0].messages.length, 4)
 })
 
@@ -28,13 +28,13 @@ test('person erase waits for the end, reports what stays, and erases the users o
   const { url } = await plantOperator(t, 'sqlite::memory:')
   const args = ['person', 'erase', '--brand', '1', '--url', url]
   const env = { BELLWIRE_KEY: adminKey.key }
-  const first = await run(t, [...args, '--user', person.userId], env)
+  const first = await run([...args, '--user', person.userId], env)
   assert.equal(first.code, 0, first.err)
   assert.match(first.out, /^operator: erased: messages 4, inbox 2, devices \d+, .*items \d+/)
   assert.match(first.out, /^ {2}stays: messages\.key, digest: /m)
   const file = join(await temporary(t), 'users.txt')
   await writeFile(file, `${person.userId}\n${other.userId}\n`)
-  const again = await run(t, [...args, '--users', file, '--json'], env)
+  const again = await run([...args, '--users', file, '--json'], env)
   const reports = again.out
     .trim()
     .split('\n')
@@ -46,6 +46,6 @@ test('person erase waits for the end, reports what stays, and erases the users o
       ['done', 3],
     ],
   )
-  const neither = await run(t, args, env)
+  const neither = await run(args, env)
   assert.deepEqual([neither.code, /give either --user or --users/.test(neither.err)], [2, true])
 })

@@ -33,10 +33,10 @@ test("the devices example reaches each user's devices, and `bellwire removals` l
   const { devices } = (await get(`${admin}/admin/messages/${first.body.push_id}`, keys.admin)).body
   assert.deepEqual(devices.map((each: { rule: string }) => each.rule).sort(), ['pager: beeped', 'pager: unknown'])
 
-  const listed = await run(t, ['removals', '-c', config, '--url', admin])
+  const listed = await run(['removals', '-c', config, '--url', admin])
   assert.deepEqual([listed.code, listed.err], [0, ''])
   assert.match(listed.out, /^pager: removing \(0 removals in 3 sends recently\)/)
-  const confirmed = await run(t, ['removals', 'confirm', 'pager', '--url', admin, '--key', keys.admin])
+  const confirmed = await run(['removals', 'confirm', 'pager', '--url', admin, '--key', keys.admin])
   assert.equal(confirmed.code, 2)
   assert.match(confirmed.err, /409: removals by pager are not stopped/)
   operator.child.kill('SIGTERM')
@@ -101,15 +101,15 @@ test('FCM and APNs are configured with files, and each reaches its own devices',
   assert.equal(apple.shown(tokens.apns)[0]?.title, 'Hello')
 })
 
-test('an export that is not a service, and a duplicate name, are refused with a remedy', async (t) => {
-  const broken = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PUSH_DEVICES_SERVICES_0_NAME: 'servce' })
+test('an export that is not a service, and a duplicate name, are refused with a remedy', async () => {
+  const broken = await run(['operator', '-c', config], { BELLWIRE_OPERATOR_PUSH_DEVICES_SERVICES_0_NAME: 'servce' })
   assert.equal(broken.code, 2)
   assert.match(broken.err, /did you mean service\?/)
   const services = '[{module: my-push-service.ts}, {module: my-push-service.ts}]'.replaceAll(
     'my-',
     `${join(config, '..')}/my-`,
   )
-  const twice = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PUSH_DEVICES_SERVICES: services })
+  const twice = await run(['operator', '-c', config], { BELLWIRE_OPERATOR_PUSH_DEVICES_SERVICES: services })
   assert.equal(twice.code, 2)
   assert.match(twice.err, /services\[1\].*another push service is also named pager/)
 })

@@ -8,8 +8,8 @@ import { listOf, startListOperator } from '../support/list-operator.ts'
 import { adminKey, get, temporary } from '../support/sides.ts'
 import { run } from './bellwire.ts'
 
-const reconcile = (t: test.TestContext, url: string, ...more: string[]) =>
-  run(t, ['reconcile', '--brand', '1', '--url', url, ...more], { BELLWIRE_KEY: adminKey.key })
+const reconcile = (url: string, ...more: string[]) =>
+  run(['reconcile', '--brand', '1', '--url', url, ...more], { BELLWIRE_KEY: adminKey.key })
 
 test('bellwire reconcile prints text or JSON, and its exit code depends on the findings', async (t) => {
   const lists: Record<string, string> = {
@@ -24,7 +24,7 @@ test('bellwire reconcile prints text or JSON, and its exit code depends on the f
     { user_id: '1003', excluded: true, blocked: true },
   ])
 
-  const found = await reconcile(t, url, '--field', 'blocked')
+  const found = await reconcile(url, '--field', 'blocked')
   assert.equal(found.code, 1, found.err)
   assert.match(found.out, /^brand 1, blocked: 3 discrepancies\n/)
   assert.match(
@@ -38,15 +38,15 @@ test('bellwire reconcile prints text or JSON, and its exit code depends on the f
     /correct +bellwire reconcile correct [\w-]+: sets blocked = true for 2 users in the CRM\n +acknowledge +bellwire reconcile acknowledge [\w-]+\n$/,
   )
 
-  const json = JSON.parse((await reconcile(t, url, '--field', 'blocked', '--json', '--sample', '1')).out) as Report
+  const json = JSON.parse((await reconcile(url, '--field', 'blocked', '--json', '--sample', '1')).out) as Report
   assert.deepEqual([json.run.discrepancies?.critical, json.sample.length], [2, 1])
 
-  const none = await reconcile(t, url, '--field', 'excluded')
+  const none = await reconcile(url, '--field', 'excluded')
   assert.equal(none.code, 0)
   assert.match(none.out, /^brand 1, excluded: no discrepancies\n/)
   assert.doesNotMatch(none.out, /Next steps/)
 
-  const refused = await reconcile(t, url, '--field', 'consent_push_notification')
+  const refused = await reconcile(url, '--field', 'consent_push_notification')
   assert.equal(refused.code, 2)
   assert.match(
     refused.out,
@@ -58,10 +58,10 @@ test('the commands that a report of bellwire reconcile names export, correct and
   const operator = await startListOperator(t, (response) => void response.end(listOf(['1001', '1002'])))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
   await importLines(url, '1', [{ user_id: '1001' }, { user_id: '1003', blocked: true }])
-  const { out } = await reconcile(t, url, '--field', 'blocked')
+  const { out } = await reconcile(url, '--field', 'blocked')
   const follow = (command: string, ...more: string[]) => {
     const [, args = ''] = new RegExp(`bellwire (reconcile ${command} [\\w-]+)`).exec(out) ?? []
-    return run(t, [...args.split(' '), '--url', url, ...more], { BELLWIRE_KEY: adminKey.key })
+    return run([...args.split(' '), '--url', url, ...more], { BELLWIRE_KEY: adminKey.key })
   }
 
   const file = join(await temporary(t), 'discrepancies.csv')
@@ -86,24 +86,24 @@ test('the commands that a report of bellwire reconcile names export, correct and
   assert.equal((await get(`${url}/admin/attributes/1/1003`)).body.attributes.blocked.value, false)
 
   assert.match((await follow('acknowledge')).out, /^Run [\w-]+ is acknowledged by admin\.\n$/)
-  const unknown = await run(t, ['reconcile', 'acknowledge', 'none', '--url', url], { BELLWIRE_KEY: adminKey.key })
+  const unknown = await run(['reconcile', 'acknowledge', 'none', '--url', url], { BELLWIRE_KEY: adminKey.key })
   assert.deepEqual([unknown.code, /there is no run "?none/.test(unknown.err)], [2, true], unknown.err)
 })
 
 test('bellwire reconcile exits with 2 for an unknown brand, and with 3 for an unreachable platform', async (t) => {
   const operator = await startListOperator(t, (response) => void response.end(listOf([])))
   const { url } = await startReconciling(t, 'sqlite::memory:', operator.url)
-  const unknown = await run(t, ['reconcile', '--brand', '9', '--field', 'blocked', '--url', url], {
+  const unknown = await run(['reconcile', '--brand', '9', '--field', 'blocked', '--url', url], {
     BELLWIRE_KEY: adminKey.key,
   })
   assert.equal(unknown.code, 2)
   assert.match(unknown.err, /platform\.reconciliation/)
-  const field = await reconcile(t, url, '--field', 'blokced')
+  const field = await reconcile(url, '--field', 'blokced')
   assert.equal(field.code, 2)
-  const unreachable = await reconcile(t, 'http://127.0.0.1:1', '--field', 'blocked', '--patience', '100ms')
+  const unreachable = await reconcile('http://127.0.0.1:1', '--field', 'blocked', '--patience', '100ms')
   assert.equal(unreachable.code, 3)
   assert.match(unreachable.err, /has not answered/)
-  const key = await run(t, ['reconcile', '--brand', '1', '--field', 'blocked', '--url', url, '--key', 'wrong'])
+  const key = await run(['reconcile', '--brand', '1', '--field', 'blocked', '--url', url, '--key', 'wrong'])
   assert.match(key.err, /with the scopes decide, counts and read/)
 })
 
@@ -116,7 +116,7 @@ test('bellwire attributes import reads CSV and NDJSON, and reports invalid lines
   const csv = join(folder, 'users.csv')
   await writeFile(csv, `user_id,blocked,updated_at\r\n${rows.join('\r\n')}\r\n`)
   const runImport = (...args: string[]) =>
-    run(t, ['attributes', 'import', '--brand', '1', '--url', url, ...args], { BELLWIRE_KEY: adminKey.key })
+    run(['attributes', 'import', '--brand', '1', '--url', url, ...args], { BELLWIRE_KEY: adminKey.key })
   const first = await runImport('--file', csv, '--json')
   assert.equal(first.code, 1, first.err)
   const summary = JSON.parse(first.out)
@@ -146,7 +146,7 @@ test('an import that cannot be read unambiguously, or that is empty, exits with 
   const runImport = async (name: string, text: string) => {
     const file = join(folder, name)
     await writeFile(file, text)
-    return run(t, ['attributes', 'import', '--brand', '1', '--url', url, '--file', file], {
+    return run(['attributes', 'import', '--brand', '1', '--url', url, '--file', file], {
       BELLWIRE_KEY: adminKey.key,
     })
   }
@@ -172,7 +172,7 @@ test('a list from the future or from years ago is refused, and bellwire reconcil
     [-24 * 365 * 6, /more than 7 days old/],
   ] as const) {
     at = new Date(Date.now() + hours * 3_600_000)
-    const { code, out, err } = await reconcile(t, url, '--field', 'blocked')
+    const { code, out, err } = await reconcile(url, '--field', 'blocked')
     assert.notEqual(code, 0, out)
     assert.match(out + err, why)
   }

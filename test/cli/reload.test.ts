@@ -74,7 +74,7 @@ test('SIGHUP and POST /admin/reload replace keys; no request with a good key fai
     restart: ['operator.stop_within'],
   })
   assert.deepEqual([await send(good), await send(old), await send(fresh)], [200, 200, 401])
-  const running = await run(t, ['config', '--running', '--url', admin], { BELLWIRE_KEY: office })
+  const running = await run(['config', '--running', '--url', admin], { BELLWIRE_KEY: office })
   assert.match(running.out, /^operator\.stop_within +20s +default +30s$/m)
   assert.match(running.out, /^log\.level +error +bellwire\.yaml:2$/m)
   assert.match(running.out, /^operator\.port +0 +BELLWIRE_OPERATOR_PORT$/m)

@@ -170,7 +170,6 @@ test('--no-wait exits when all records are in the queue', async (t) => {
 test('- reads standard input; a byte order mark and a missing last newline are accepted', async (t) => {
   const platform = await startStandIn(t)
   const { code, out } = await run(
-    t,
     ['send', '--file', '-', '--url', platform.url, '--key', standInKey, '--json'],
     {},
     `\ufeff${record(1, 1)}\r\n${record(2, 1)}`,
@@ -211,7 +210,7 @@ test('--url is called through the proxy of BELLWIRE_PROXY, and with the authorit
   assert.ok(proxy.tunnels.length > 0)
   for (const tunnel of proxy.tunnels)
     assert.deepEqual(tunnel, { to: `127.0.0.1:${port}`, authorization: `Basic ${btoa('ann:p')}` })
-  const wrong = await run(t, args, { BELLWIRE_PROXY: 'proxy:3128' })
+  const wrong = await run(args, { BELLWIRE_PROXY: 'proxy:3128' })
   assert.deepEqual([wrong.code, /BELLWIRE_PROXY is not the http address/.test(wrong.err)], [2, true], wrong.err)
 })
 
@@ -270,7 +269,7 @@ test('the address and the key are read from the configuration', async (t) => {
     - {name: crm, key: ${standInKey}, scopes: [enqueue, counts]}
 `,
   )
-  const { code, err } = await run(t, ['send', '-c', join(folder, 'bellwire.yaml'), '-f', await fileOf(t, lines(2))])
+  const { code, err } = await run(['send', '-c', join(folder, 'bellwire.yaml'), '-f', await fileOf(t, lines(2))])
   assert.equal(code, 0, err)
 })
 
@@ -300,7 +299,7 @@ async function send(
   { args = [], key = standInKey, json = true }: SendOptions = {},
 ) {
   const file = await fileOf(t, content)
-  return run(t, ['send', '--file', file, '--url', platform.url, ...(json ? ['--json'] : []), ...args], {
+  return run(['send', '--file', file, '--url', platform.url, ...(json ? ['--json'] : []), ...args], {
     BELLWIRE_KEY: key,
   })
 }

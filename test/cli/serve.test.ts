@@ -33,7 +33,7 @@ test('both sides run with the example configuration, and the example file is del
   const { url: platformUrl, admin: platformAdmin } = await addressesOf(platform)
 
   const file = join(examples, 'activities.ndjson')
-  const { code, out, err } = await run(t, ['send', '-c', config, '--url', platformAdmin, '--file', file, '--json'])
+  const { code, out, err } = await run(['send', '-c', config, '--url', platformAdmin, '--file', file, '--json'])
   assert.equal(code, 0, `${out}${err}`)
   assert.equal((JSON.parse(out) as Summary).successful, 4)
   const pushed = (await readFile(join(folder, 'data/pushed.ndjson'), 'utf8')).trim().split('\n')
@@ -238,7 +238,7 @@ for (const [origin, fault] of [
 test('a port in use causes exit code 2 and an error with the port', async (t) => {
   const { port } = await listenLocally(t, createServer())
   const config = await minimal(t)
-  const { code, out, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
+  const { code, out, err } = await run(['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
   assert.equal(code, 2)
   assert.match(err, new RegExp(`^bellwire: operator\\.port: port ${port} .*in use`))
   assert.doesNotMatch(out, /stopping/, 'no stop is logged if the side never listened')
@@ -246,7 +246,7 @@ test('a port in use causes exit code 2 and an error with the port', async (t) =>
 
 test('a host that is not an address of this machine causes exit code 2 and an error with the host', async (t) => {
   const config = await minimal(t)
-  const { code, out, err } = await run(t, ['operator', '-c', config], {
+  const { code, out, err } = await run(['operator', '-c', config], {
     BELLWIRE_OPERATOR_HOST: '192.0.2.1',
     BELLWIRE_ACCEPT_RISKS: '[admin_on_public_address]',
   })
@@ -257,7 +257,7 @@ test('a host that is not an address of this machine causes exit code 2 and an er
 
 test('an unreachable database causes exit code 3; neither the error nor the text of the log has its password', async (t) => {
   const config = await minimal(t)
-  const { code, out, err } = await run(t, ['operator', '-c', config], {
+  const { code, out, err } = await run(['operator', '-c', config], {
     BELLWIRE_OPERATOR_STORE: 'postgres://bell:canary@127.0.0.1:1/bell',
     BELLWIRE_LOG_FORMAT: 'text',
   })
@@ -270,7 +270,7 @@ test('an unreachable database causes exit code 3; neither the error nor the text
 test('an admin port in use causes exit code 2 and an error with the setting', async (t) => {
   const { port } = await listenLocally(t, createServer())
   const config = await minimal(t)
-  const { code, err } = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_ADMIN: `{port: ${port}}` })
+  const { code, err } = await run(['operator', '-c', config], { BELLWIRE_OPERATOR_ADMIN: `{port: ${port}}` })
   assert.equal(code, 2)
   assert.match(err, new RegExp(`operator\\.admin\\.port: port ${port} .*in use`))
 })
@@ -282,7 +282,7 @@ test('commands call the admin address if one is configured', async (t) => {
     BELLWIRE_OPERATOR_ADMIN_KEYS: `[{name: back office, key: ${adminKey.key}, scopes: [counts, read]}]`,
   }
   const list = ['devices', 'list', '-c', await minimal(t), '--brand', '1', '--user', '1001']
-  const { code, out, err } = await run(t, list, env)
+  const { code, out, err } = await run(list, env)
   assert.equal(code, 0, out + err)
 })
 
@@ -290,7 +290,7 @@ test('a store that another process has open causes exit code 3 immediately', asy
   const store = `sqlite:${join(await temporary(t), 'operator.db')}`
   await startOperator(t, { store })
   for (const command of ['operator', 'migrate']) {
-    const { code, err } = await run(t, [command, '-c', await minimal(t)], { BELLWIRE_OPERATOR_STORE: store })
+    const { code, err } = await run([command, '-c', await minimal(t)], { BELLWIRE_OPERATOR_STORE: store })
     assert.equal(code, 3, err)
     assert.match(err, /operator\.store: .*another process/)
   }
@@ -299,7 +299,7 @@ test('a store that another process has open causes exit code 3 immediately', asy
 test('a store that cannot be opened causes exit code 3 and an error with the setting, cause and remedy', async (t) => {
   const config = await minimal(t)
   for (const command of ['operator', 'migrate']) {
-    const { code, err } = await run(t, [command, '-c', config], { BELLWIRE_OPERATOR_STORE: `sqlite:${config}` })
+    const { code, err } = await run([command, '-c', config], { BELLWIRE_OPERATOR_STORE: `sqlite:${config}` })
     assert.equal(code, 3, err)
     assert.match(err, /^bellwire: operator\.store: .*bellwire\.yaml is not a SQLite database: name another file.*\n$/)
   }
@@ -307,12 +307,12 @@ test('a store that cannot be opened causes exit code 3 and an error with the set
 
 test('a missing section and an invalid one cause exit code 2', async (t) => {
   const config = await minimal(t)
-  const missing = await run(t, ['platform', '-c', config])
+  const missing = await run(['platform', '-c', config])
   assert.equal(missing.code, 2)
   assert.match(missing.err, /bellwire\.yaml has no section platform\. For an example see (\S+)\n$/)
   const [, example = ''] = /For an example see (\S+)/.exec(missing.err) ?? []
   assert.match(await readFile(example, 'utf8'), /^platform:$/m)
-  const wrong = await run(t, ['operator', '-c', config], { BELLWIRE_OPERATOR_PROT: '1' })
+  const wrong = await run(['operator', '-c', config], { BELLWIRE_OPERATOR_PROT: '1' })
   assert.equal(wrong.code, 2)
   assert.match(
     wrong.err,
@@ -322,10 +322,10 @@ test('a missing section and an invalid one cause exit code 2', async (t) => {
 
 test('migrate lists the applied migrations; a second run applies none', async (t) => {
   const config = await minimal(t)
-  const first = await run(t, ['migrate', '-c', config, '--json'])
+  const first = await run(['migrate', '-c', config, '--json'])
   assert.equal(first.code, 0, first.err)
   assert.ok((JSON.parse(first.out) as { operator: string[] }).operator.length > 0)
-  const second = await run(t, ['migrate', '-c', config])
+  const second = await run(['migrate', '-c', config])
   assert.equal(second.out, 'operator: up to date\n')
 })
 

@@ -55,7 +55,7 @@ async function shown(
 test('stand-ins and the real operator with their configuration', async (t) => {
   const all = await startAll(t)
 
-  await t.test('a device of each stand-in shows a message sent through the real operator', async (t) => {
+  await t.test('a device of each stand-in shows a message sent through the real operator', async () => {
     const { control, url, standIns, folder } = all
     const kinds = [
       { service: 'fcm', name: 'phone' },
@@ -84,7 +84,7 @@ test('stand-ins and the real operator with their configuration', async (t) => {
     const nothing = await fetch(`${control}/shown?device=${other.id}`)
     assert.deepEqual(((await nothing.json()) as { shown: unknown[] }).shown, [])
 
-    const report = await run(t, ['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
+    const report = await run(['doctor', '--json', '--config', join(folder, 'bellwire.yaml')], {
       BELLWIRE_OPERATOR_PORT: new URL(url).port,
       BELLWIRE_OPERATOR_ADMIN_PORT: new URL(all.admin).port,
     })
@@ -154,7 +154,7 @@ test('the printed commands work unchanged', async (t) => {
 test('an existing configuration is not overwritten', async (t) => {
   const own = await temporary(t)
   await writeFile(join(own, 'bellwire.yaml'), 'operator: {}\n')
-  const { code, err } = await run(t, ['stand-ins', '--dir', own, '--port', '0'])
+  const { code, err } = await run(['stand-ins', '--dir', own, '--port', '0'])
   assert.equal(code, 2)
   assert.match(err, /choose another folder with --dir/)
   assert.equal(await readFile(join(own, 'bellwire.yaml'), 'utf8'), 'operator: {}\n')
@@ -163,7 +163,7 @@ test('an existing configuration is not overwritten', async (t) => {
 for (const offset of [0, 1, 4] as const) {
   test(`a port in use causes exit code 2 (port + ${offset})`, async (t) => {
     const { port } = await listenLocally(t, createServer())
-    const { code, err } = await run(t, ['stand-ins', '--dir', await temporary(t), '--port', `${port - offset}`])
+    const { code, err } = await run(['stand-ins', '--dir', await temporary(t), '--port', `${port - offset}`])
     assert.equal(code, 2, err)
     assert.match(err, /is in use: choose others with --port/)
   })

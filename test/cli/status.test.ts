@@ -8,7 +8,7 @@ test('`bellwire status` prints a table, JSON or CSV, and `bellwire explain` show
   const { url, enqueue, report: reportAll, groups } = await startCounting(t)
   await enqueue([element({ id: 1 }), element({ id: 2 })])
   await reportAll(['1:1', 'clicked'])
-  const bellwire = (...args: string[]) => run(t, ['status', ...args], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
+  const bellwire = (...args: string[]) => run(['status', ...args], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
   const table = await bellwire('--by', 'action', '--group', '8')
   assert.equal(table.code, 0, table.err)
   assert.match(
@@ -21,7 +21,7 @@ test('`bellwire status` prints a table, JSON or CSV, and `bellwire explain` show
     'lane,activity,action_group,action,sent,delivered,displayed,clicked,failed\n1/push,7,,,2,1,1,1,0\n',
   )
   assert.match((await bellwire('--activity', '8')).out, /No message matches/)
-  const { out } = await run(t, ['explain', '1:1'], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
+  const { out } = await run(['explain', '1:1'], { BELLWIRE_URL: url, BELLWIRE_KEY: adminKey.key })
   assert.match(out, /Platform +successful after 1 attempt, clicked as the operator reported/)
   assert.match(out, /^2026-11-25T10:00:00.000Z +platform +reported +clicked .*identifier 1:1$/m)
 })
@@ -31,7 +31,7 @@ test('`bellwire status list` prints a table, JSON, or CSV with the meta', async 
   await enqueue([element({ id: 1 }), element({ id: 2 }), element({ id: 3 })])
   await reportAll(['1:1', 'delivered'], ['1:1', 'clicked'], ['1:2', 'delivered'])
   const list = async (...args: string[]): Promise<string> => {
-    const { code, out, err } = await run(t, ['status', 'list', ...args], {
+    const { code, out, err } = await run(['status', 'list', ...args], {
       BELLWIRE_URL: url,
       BELLWIRE_KEY: adminKey.key,
     })

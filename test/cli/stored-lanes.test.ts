@@ -66,7 +66,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
     lane,
     `{brand: 7, channel: push, span: 5ms, to: {provider: operator-api, url: "${url}", api_key: "\${file:secret}"}}`,
   )
-  const added = await run(t, ['lanes', 'add', '--file', lane, '--url', admin], { BELLWIRE_KEY: office })
+  const added = await run(['lanes', 'add', '--file', lane, '--url', admin], { BELLWIRE_KEY: office })
   assert.match(added.out, /^Lane 7\/push:\n/, added.err)
   await until(async () => (await lanes()).includes('7/push'), { awaited: 'the lane is served' })
   assert.equal((await enqueue(7)).status, 200)
@@ -101,7 +101,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
   const asked = await call('remove', { lane: '7/push' })
   assert.equal(asked.status, 409)
   assert.match(asked.body.error, /^1 messages wait in lane 7\/push/)
-  const removed = await run(t, ['lanes', 'remove', '7/push', '--waiting', 'keep', '--url', admin], {
+  const removed = await run(['lanes', 'remove', '7/push', '--waiting', 'keep', '--url', admin], {
     BELLWIRE_KEY: office,
   })
   assert.match(
@@ -119,7 +119,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
   platform.child.kill('SIGTERM')
   await platform.ended
   assert.ok(!(platform.out() + platform.err()).includes(secret), 'the log has no secret')
-  const again = await run(t, ['platform', '-c', file], ports)
+  const again = await run(['platform', '-c', file], ports)
   assert.match(again.err, /the lane 7\/push is in the store, and also at bellwire\.yaml:9/)
 })
 

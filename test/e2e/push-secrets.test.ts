@@ -73,7 +73,7 @@ test('no token or key of a push service is in logs, metrics, answers or the outp
   // doctor sends with a token that does not exist.
   for (const service of serviceNames)
     standIns[service].play({ answer: { status: 403, body: '{"reason":"Forbidden"}' } })
-  const doctor = await run(t, ['doctor', '-c', config], {
+  const doctor = await run(['doctor', '-c', config], {
     BELLWIRE_OPERATOR_PORT: new URL(url).port,
     BELLWIRE_OPERATOR_ADMIN_PORT: new URL(admin).port,
   })

@@ -233,7 +233,7 @@ test('the output of the commands has no secret in it, whatever is wrong', async 
     const yaml = yamlOf(provider.url, auth) + platformOf(provider.url)
     await writeFile(file, yaml)
     const json = i === 0 ? ['--json'] : []
-    const runs = await Promise.all(['config', 'doctor'].map((command) => run(t, [command, '-c', file, ...json])))
+    const runs = await Promise.all(['config', 'doctor'].map((command) => run([command, '-c', file, ...json])))
     assert.deepEqual(
       runs.map(({ code }) => code),
       [0, 1],
@@ -247,7 +247,7 @@ test('the output of the commands has no secret in it, whatever is wrong', async 
   for (const [i, service] of [fcm, apns, webPush].entries()) {
     const file = join(folder, `devices-${i}.yaml`)
     await writeFile(file, devicesOf([service]))
-    const runs = await Promise.all(['config', 'doctor', 'operator'].map((command) => run(t, [command, '-c', file])))
+    const runs = await Promise.all(['config', 'doctor', 'operator'].map((command) => run([command, '-c', file])))
     assert.deepEqual(
       runs.map(({ code }) => code),
       [0, 1, 2],
@@ -261,7 +261,7 @@ test('the output of the commands has no secret in it, whatever is wrong', async 
     const yaml = devicesOf([pagerOf(provider.url, auths[0] as string)], source) + attributes + published[i]
     await writeFile(file, yaml + platformOf(provider.url) + consumed)
     for (const command of ['config', 'doctor']) {
-      const { out, err } = await run(t, [command, '-c', file])
+      const { out, err } = await run([command, '-c', file])
       assertClean(out + err, source)
     }
   }
@@ -270,7 +270,7 @@ test('the output of the commands has no secret in it, whatever is wrong', async 
   const wrong = yamlOf(provider.url, '{standard_webhooks: whsec_canary}').replace(key, 'canary short')
   await writeFile(file, wrong)
   for (const command of ['config', 'doctor', 'operator']) {
-    const { code, out, err } = await run(t, [command, '-c', file])
+    const { code, out, err } = await run([command, '-c', file])
     assert.notEqual(code, 0)
     assertClean(out + err, command)
   }

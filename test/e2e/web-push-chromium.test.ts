@@ -29,7 +29,7 @@ await webPushSuite({
     }, async (t) => {
       const dir = await temporary(t)
       const config = join(dir, 'bellwire.yaml')
-      const written = await run(t, ['init', 'operator', '--push', 'web-push', '--dir', dir])
+      const written = await run(['init', 'operator', '--push', 'web-push', '--dir', dir])
       assert.equal(written.code, 0, written.err)
       assert.match(written.out, / {2}bellwire push --config \S+ --user 1001 --subscribe\n/)
 

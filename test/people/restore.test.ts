@@ -74,27 +74,27 @@ test('erasures after a backup are repeated by the list when the backup is restor
   ]
   const lost = await plantOperator(t, `sqlite:${join(folder, 'lost.db')}`)
   const first = (await lost.repeat()).body
-  const backup = await run(t, ['backup', 'operator', '--out', out, '--url', lost.url], env)
+  const backup = await run(['backup', 'operator', '--out', out, '--url', lost.url], env)
   assert.equal(backup.code, 0, backup.err)
   const args = ['person', 'erase', '--brand', '1', '--user', person.userId, '--url', lost.url]
-  const erased = await run(t, [...args, '--list', list], env)
+  const erased = await run([...args, '--list', list], env)
   assert.equal(erased.code, 0, erased.err)
   const listed = await readFile(list, 'utf8')
   assert.doesNotMatch(listed, new RegExp(person.userId))
   // An erasure that a restored store does not have stays in the list.
   const earlier = JSON.stringify({ ...JSON.parse(listed), id: '0', digest: 'of an earlier erasure' })
   await writeFile(list, `${earlier}\n`)
-  const again = await run(t, ['person', 'erasures', '--out', list, '--url', lost.url], env)
+  const again = await run(['person', 'erasures', '--out', list, '--url', lost.url], env)
   assert.deepEqual([again.code, await readFile(list, 'utf8')], [0, `${earlier}\n${listed}`], again.err)
   await writeFile(list, listed.replace(/"secret":"[^"]+"/, '"secret":"of another store"'))
-  const foreign = await run(t, ['person', 'erasures', '--out', list, '--url', lost.url], env)
+  const foreign = await run(['person', 'erasures', '--out', list, '--url', lost.url], env)
   assert.match(foreign.err, /is the list of another store: brand 1 of the operator has another secret/)
   await writeFile(list, listed)
   await lost.stop()
 
   const store = `sqlite:${join(folder, 'restored', 'operator.db')}`
   await writeFile(config, configOf(store, folder))
-  const restore = (...more: string[]) => run(t, ['restore', out, '-c', config, ...more])
+  const restore = (...more: string[]) => run(['restore', out, '-c', config, ...more])
   const forgotten = await restore()
   assert.deepEqual([forgotten.code, /give the list of erasures/.test(forgotten.err)], [2, true], forgotten.err)
   const wrong = await restore('--erasures', config)
@@ -118,7 +118,7 @@ onPostgres('erasures are repeated by the list in a database that PostgreSQL rest
   await writeFile(list, `${JSON.stringify(later)}\n`)
   await writeFile(config, configOf(store, folder))
   const args = ['restore', 'operator', '--at', '2026-01-31T10:00:00Z', '--erasures', list, '-c', config]
-  const restored = await run(t, args)
+  const restored = await run(args)
   assert.equal(restored.code, 0, restored.err)
   assert.match(restored.out, /^operator: the store is restored, as of 2026-01-31T10:00:00.000Z\./)
   assert.match(restored.out, /Repeated as soon as the operator runs: 1\.$/m)
@@ -142,7 +142,7 @@ onPostgres(
     }
     await writeFile(list, `${erasureOf('1')}\n${erasureOf('2')}\n`)
     const args = ['restore', 'platform', '--at', '2026-01-31T10:00:00Z', '--erasures', list, '-c', config]
-    const restored = await run(t, args)
+    const restored = await run(args)
     assert.equal(restored.code, 0, restored.err)
     assert.match(restored.out, /^Paused: 1\/push, 2\/push, 3\/push\./m)
     for (const [url, paused, brands] of [

@@ -53,7 +53,7 @@ export const startMove = async (t: TestContext, settings: Settings): Promise<Sta
   start(t, await commandLine(t, settings, '2', '--to', '1', '--yes'))
 
 export const runMove = async (t: TestContext, settings: Settings, ...args: string[]): Promise<Run> =>
-  run(t, await commandLine(t, settings, ...args))
+  run(await commandLine(t, settings, ...args))
 
 async function commandLine(t: TestContext, { store, stores = [] }: Settings, ...args: string[]): Promise<string[]> {
   const file = join(await temporary(t), 'bellwire.json')
