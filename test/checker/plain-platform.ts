@@ -173,7 +173,7 @@ export function startPlainPlatform({ url, modes, mutate }: PlainPlatformOptions)
     const mode = modes[channel]
     let waiting = lanes[channel]
     let since: number | undefined
-    for (; running; await sleep(3)) {
+    for (; running; await sleep(10)) {
       waiting = lanes[channel]
       const now = performance.now()
       const due = waiting.filter((each) => each.due <= now)
