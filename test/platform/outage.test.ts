@@ -79,7 +79,7 @@ interface Outcome {
 }
 const outcomesOf = async (url: string, seqs: readonly number[]): Promise<Outcome[]> =>
   (await post(`${url}/admin/outcomes`, { seqs }, adminKey.key)).body.outcomes
-/** Requests 100 outcomes at a time: each answer is checked against the OpenAPI document, which is slow for 2,000 outcomes. */
+/** Requests 100 outcomes at a time: each answer is checked against the OpenAPI document, which is slow for 1,000 outcomes. */
 async function waitUntilSettled(url: string, seqs: readonly number[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   while (outcomes.length < seqs.length) {
@@ -119,7 +119,7 @@ for (const [behaviour, during, over] of [
     const concurrency = 4
     const { url } = await startPlatform(t, { lanes: [lane(operator.url, { concurrency, ...over })] })
     // A batch has up to 100 messages.
-    const count = over?.mode === 'single' ? 400 : 2_000
+    const count = over?.mode === 'single' ? 200 : 1_000
     const seqs = await send(url, users(count))
     await until(() => operator.requests.length > concurrency + probes, { awaited: 'probes', withinMs: 20_000 })
     const waiting = (await outcomesOf(url, seqs)).filter(({ category }) => category === 'waiting')
