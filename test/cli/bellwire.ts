@@ -41,6 +41,8 @@ export function start(
   return startProgram(t, [...bellwire, ...args], env, input, cwd)
 }
 
+const mostMs = 240_000
+
 /** Starts a program. It is killed when the test ends, or after four minutes. */
 export function startProgram(
   t: TestContext,
@@ -53,7 +55,7 @@ export function startProgram(
     env: { ...environment, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd !== undefined && { cwd }),
-    timeout: 240_000,
+    timeout: mostMs,
     killSignal: 'SIGKILL',
   })
   t.after(() => child.kill('SIGKILL'))
@@ -109,7 +111,8 @@ export async function addressesOf(started: Started): Promise<{ url: string; admi
 
 /**
  * Runs a command line that ends, also that of a side that does not start. The commands of a test process run in one other process,
- * one after another: a process takes 0.3 s of processor time to load a command, and 0.4 s to load a side.
+ * one after another: a process takes 0.3 s of processor time to load a command, and 0.4 s to load a side. A command that has not ended
+ * after four minutes is killed.
  */
 export function run(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Run> {
   const result = queue.then(() => runInHost({ args, env: { ...environment, ...env }, input }))
@@ -131,10 +134,12 @@ async function runInHost(job: Job): Promise<Run> {
   const child = host
   child.ref()
   child.channel?.ref()
+  const late = setTimeout(() => child.kill('SIGKILL'), mostMs)
   const done = await new Promise<Done | undefined>((resolve) => {
     child.once('message', resolve).once('close', () => resolve(undefined))
     child.send(job)
   })
+  clearTimeout(late)
   child.removeAllListeners('message').removeAllListeners('close')
   child.unref()
   child.channel?.unref()
