@@ -196,7 +196,7 @@ test('a provider of users delivers through the same send path', async (t) => {
   ])
 })
 
-onEachEngine('a lane delivers to the inbox, which pages read and mark through the platform', async (t, store) => {
+onSqlite('a lane delivers to the inbox, which pages read and mark through the platform', async (t, store) => {
   const own: OwnDeliveryOptions = { site: 'inbox', app: { secrets: ['the-secret-of-the-subscriber-tokens'] } }
   const { url, enqueue, allow, settled, message } = await start(t, own, { store, lanes: [lane('1', 'site')] })
   await allow('1', '1001')
