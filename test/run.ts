@@ -22,10 +22,11 @@ const slowFiles = [
 ]
 /** Short files that share processes, the longest groups first. Each of their tests leaves its process as it found it. */
 const shortFiles = [
-  'test/{cli,console,demo,deploy,docs,people}/*.test.ts',
+  'test/checker/{foreign-operators,foreign-platforms,report,run}.test.ts',
+  'test/people/*.test.ts',
+  'test/{cli,console,demo,deploy,docs}/*.test.ts',
   'test/e2e/{attributes,clock-set,offline-device,push-secrets,reconcile,secrets,status}.test.ts',
   'test/widget/{bundle,console}.test.ts',
-  'test/checker/{foreign-operators,foreign-platforms,report,run}.test.ts',
   'test/{devices/channels,platform,platform/intake,platform/stores,queue}/*.test.ts',
   'test/{conversions,delivery,devices,operator}/*.test.ts',
   'test/{providers,reconcile}/**/*.test.ts',

@@ -35,7 +35,7 @@ interface Size {
   readonly killEveryMs: number
 }
 const full: Size = { healthy: 250_000, sick: 10_000, sickMs: 60_000, slowMs: 5_000, killEveryMs: 4_000 }
-const small: Size = { healthy: 1_500, sick: 200, sickMs: 4_000, slowMs: 500, killEveryMs: 2_000 }
+const small: Size = { healthy: 600, sick: 100, sickMs: 4_000, slowMs: 500, killEveryMs: 2_000 }
 
 const poison = 'poison'
 const poisonMessages = 20
