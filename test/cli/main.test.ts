@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { temporary } from '../support/sides.ts'
-import { run } from './bellwire.ts'
+import { run, start } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/bellwire.yaml')
 
@@ -167,4 +167,21 @@ platform:
   assert.match(err, /operator\.attributes\[0\]\.file: .*nowhere\.csv/)
   assert.match(err, /broken\.ts {2}platform\.lanes\[0\]\.to\.module: cannot be imported: boom/)
   assert.equal((await run(['config', '--print', '-c', file])).code, 0, '--print does not load modules')
+})
+
+// A comparison of all pairs of settings took five minutes for 2,000 lanes.
+test('config --check reads 4,000 lanes and 4,000 keys', { timeout: 30_000 }, async (t) => {
+  const file = join(await temporary(t), 'bellwire.json')
+  const each = <Item>(item: (n: number) => Item): readonly Item[] =>
+    Array.from({ length: 4_000 }, (_, i) => item(i + 1))
+  const lanes = each((n) => ({
+    brand: n,
+    channel: 'push',
+    to: { provider: 'operator-api', url: 'http://127.0.0.1:7001', api_key: `key-of-operator-${n}-0000000` },
+  }))
+  const keys = each((n) => ({ name: `crm ${n}`, key: `key-of-crm-${n}-0000000000000`, scopes: ['enqueue'] }))
+  await writeFile(file, JSON.stringify({ platform: { keys, lanes } }))
+  // A process of its own: it is killed when the time is over.
+  const { code, err } = await start(t, ['config', '--check', '-c', file]).ended
+  assert.deepEqual([code, err], [0, ''])
 })

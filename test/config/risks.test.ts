@@ -252,23 +252,6 @@ test('loopback addresses and sockets are this machine; hosts of a private networ
   assert.equal(clearTextHost('postgres://u:p@db/x', { PGSSLMODE: 'require' }), undefined)
 })
 
-// With a comparison of all pairs of settings, it took five minutes.
-test('the risks of 2,000 lanes are found in a configuration of 2,000 keys', { timeout: 30_000 }, async (t) => {
-  const each = <Item>(item: (n: number) => Item): readonly Item[] =>
-    Array.from({ length: 2_000 }, (_, i) => item(i + 1))
-  const lane = (n: number) => ({
-    brand: n,
-    channel: 'push',
-    to: { provider: 'operator-api', url: `http://operator-${n}.example`, api_key: `key-of-operator-${n}-0000000` },
-  })
-  const key = (n: number) => ({ name: `crm ${n}`, key: `key-of-crm-${n}-0000000000000`, scopes: ['enqueue'] })
-  const paths = await pathsOf(t, JSON.stringify({ platform: { keys: each(key), lanes: each(lane) } }))
-  assert.deepEqual(
-    paths,
-    each((n) => `platform.lanes[${n - 1}].to.url`),
-  )
-})
-
 async function pathsOf(t: TestContext, yaml: string): Promise<string[]> {
   return (await problemsOf(t, yaml)).map(({ path }) => path)
 }
