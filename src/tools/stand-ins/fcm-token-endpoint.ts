@@ -35,7 +35,7 @@ export interface TokenEndpoint {
 const scope = 'https://www.googleapis.com/auth/firebase.messaging'
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-/** Each endpoint takes the first for its first account, and so on: to make one takes 100 ms of processor time. */
+/** The n-th account of each endpoint has the n-th pair: a new pair costs 100 ms of processor time. */
 const keyPairs: KeyPairKeyObjectResult[] = []
 function keyPair(place: number): KeyPairKeyObjectResult {
   const made = keyPairs[place] ?? generateKeyPairSync('rsa', { modulusLength: 2048 })
