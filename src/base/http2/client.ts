@@ -228,10 +228,11 @@ export function createHttp2Client(options: Http2Options): Http2Client {
       if (problem !== undefined) return unsent(unencodable(problem))
       watchSignal(signal)
       return new Promise((resolve) => {
+        const startedAt = clock.monotonic()
         const job: Job = {
           request,
-          startedAt: clock.monotonic(),
-          endsAt: clock.monotonic() + leftMs,
+          startedAt,
+          endsAt: startedAt + leftMs,
           index: jobs.length,
           resends: { refused: 0, unprocessed: 0 },
           done(exchanged) {

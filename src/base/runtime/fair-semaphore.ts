@@ -157,12 +157,12 @@ export function createFairSemaphore(
       return waiting
     },
     acquire(deadline, party = '', group = '') {
-      const endsAt = clock.monotonic() + deadline - clock.now()
       const waitMs = rate?.waitMs(clock.monotonic(), waiting) ?? 0
       if (free > 0 && waiting === 0 && waitMs === 0 && hasRoom(group)) {
         takePermit(group)
         return true
       }
+      const endsAt = clock.monotonic() + deadline - clock.now()
       const queue = byKey.get(keyOf(group, party))
       if (waiting >= mostWaiting || (waitMs > 0 && clock.monotonic() + waitMs >= endsAt)) {
         const ofParty = queue ? queue.waiters.length - queue.head : 0

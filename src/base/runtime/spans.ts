@@ -47,6 +47,7 @@ export function areSpansOn(): boolean {
  */
 export function beginSpan(name: string, { kind, parent, links, attributes }: SpanOptions): Span {
   const remote = readContext(parent)
+  if (!areSpansOn()) return remote ? { ...noSpan, traceparent: writeContext(remote) } : noSpan
   const context = remote === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remote)
   const span = tracer.startSpan(name, { kind: kinds[kind], ...(links && { links: links.flatMap(toLink) }) }, context)
   const recording = span.isRecording()
@@ -63,6 +64,8 @@ export function beginSpan(name: string, { kind, parent, links, attributes }: Spa
   }
 }
 
+const noSpan: Span = { traceparent: undefined, end() {} }
+
 const kinds: Readonly<Record<SpanOptions['kind'], SpanKind>> = {
   internal: SpanKind.INTERNAL,
   server: SpanKind.SERVER,
@@ -74,7 +77,8 @@ const kinds: Readonly<Record<SpanOptions['kind'], SpanKind>> = {
 const form = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/
 
 function readContext(traceparent: string | undefined): SpanContext | undefined {
-  const [, traceId = '', spanId = '', flags = ''] = (traceparent !== undefined && form.exec(traceparent)) || []
+  if (traceparent === undefined) return undefined
+  const [, traceId = '', spanId = '', flags = ''] = form.exec(traceparent) ?? []
   const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true }
   return isSpanContextValid(context) ? context : undefined
 }
