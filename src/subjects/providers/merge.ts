@@ -25,3 +25,6 @@ export function merged(base: Json, over: Json | undefined): Json {
   }
   return Object.fromEntries(members)
 }
+
+/** Overrides without their headers, which are no part of the payload. */
+export const withoutHeaders = ({ headers: _, ...payload }: Json): Json => payload

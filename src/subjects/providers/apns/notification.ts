@@ -3,7 +3,7 @@
 import { dataTexts } from '../../../contract/content.ts'
 import type { Failed } from '../../../contract/outcome.ts'
 import { applePart } from '../apple-part.ts'
-import { merged } from '../merge.ts'
+import { merged, withoutHeaders } from '../merge.ts'
 import { bytesOver, invalidMessage, tooLarge } from '../push-outcomes.ts'
 import type { Push } from '../push-service.ts'
 
@@ -29,16 +29,16 @@ export function apnsNotification(push: Push, topic: string): Notification | Fail
   const texts = dataTexts(content)
   if (Object.hasOwn(texts, 'aps'))
     return invalidMessage('apns', 'data may not have the key "aps": it is reserved by Apple; rename it')
-  const { headers: overHeaders, ...over } = content.overrides?.apns ?? {}
+  const over = content.overrides?.apns
   const shows = title !== undefined || body !== undefined
-  const part = applePart(push, shows, { aps: over.aps, headers: overHeaders, at: 'overrides.apns' })
+  const part = applePart(push, shows, { aps: over?.aps, headers: over?.headers, at: 'overrides.apns' })
   if (typeof part === 'string') return invalidMessage('apns', part)
   if (url !== undefined) texts.url = url
   if (image !== undefined) texts.image = image
   texts.push_id = ref
   // Undefined members are left out of the JSON.
   const aps = { alert: shows ? { title, body } : undefined, ...part.aps }
-  const payload = JSON.stringify(merged({ aps, ...texts }, over))
+  const payload = JSON.stringify(merged({ aps, ...texts }, over && withoutHeaders(over)))
   const bytes = bytesOver(mostBytes, payload)
   if (bytes !== undefined) return tooLarge('apns', bytes, mostBytes)
   const headers = ['content-type', 'application/json', 'apns-topic', device.app ?? topic]

@@ -4,7 +4,7 @@ import { dataTexts } from '../../../contract/content.ts'
 import type { Failed } from '../../../contract/outcome.ts'
 import { applePart } from '../apple-part.ts'
 import { collapseId } from '../collapse.ts'
-import { isObject, merged } from '../merge.ts'
+import { isObject, merged, withoutHeaders } from '../merge.ts'
 import { headerFault, webPushHeaders } from '../override-headers.ts'
 import type { Presentation } from '../presentation.ts'
 import { bytesOver, invalidMessage, tooLarge } from '../push-outcomes.ts'
@@ -34,9 +34,9 @@ export function fcmMessage(push: Push, now: number): { body: string } | Failed {
   // An image alone is not shown: APNs cannot show it either.
   const hasText = title !== undefined || body !== undefined
   const shows = over?.notification === undefined ? hasText : over.notification !== null
-  const { headers: appleHeaders, ...overApns } = isObject(over?.apns) ? over.apns : {}
-  const overAps = isObject(overApns.payload) ? overApns.payload.aps : undefined
-  const apple = applePart(push, shows, { aps: overAps, headers: appleHeaders, at: 'overrides.fcm.apns' })
+  const overApns = isObject(over?.apns) ? over.apns : undefined
+  const overAps = isObject(overApns?.payload) ? overApns.payload.aps : undefined
+  const apple = applePart(push, shows, { aps: overAps, headers: overApns?.headers, at: 'overrides.fcm.apns' })
   if (typeof apple === 'string') return invalidMessage('fcm', apple)
   const ttl = String(Math.min(mostTtlSeconds, Math.max(0, Math.floor((expiresAt - now) / 1000))))
   const data = dataTexts(content)
@@ -65,7 +65,7 @@ export function fcmMessage(push: Push, now: number): { body: string } | Failed {
       fcm_options: url?.startsWith('https://') ? { link: url } : undefined,
     },
   }
-  return checked(merged(ours, isObject(over?.apns) ? { ...over, apns: overApns } : over))
+  return checked(merged(ours, overApns ? { ...over, apns: withoutHeaders(overApns) } : over))
 }
 
 function androidNotification(tag: string, { sound = 'default', badge, androidChannel, icon }: Presentation) {
