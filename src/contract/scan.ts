@@ -35,15 +35,14 @@ export function skipColon(units: Units, key: number): number {
 }
 
 /**
- * @returns the position of the comma or the closing bracket after the value that begins at `at`; the length if the text is
+ * @returns the position of the comma or the closing bracket after the value that begins at `at`; `end` if the text is
  * truncated; `~position` if the value is nested deeper than mostLevels
  */
-export function endOfValue(units: Units, at: number): number {
-  const { length } = units
+export function endOfValue(units: Units, at: number, end = units.length): number {
   let depth = 0
   let deepest = 0
   let i = at
-  for (; i < length; i++) {
+  for (; i < end; i++) {
     const unit = units[i] as number
     if (unit === quote) {
       i = endOfString(units, i + 1)
@@ -57,7 +56,7 @@ export function endOfValue(units: Units, at: number): number {
       }
     }
   }
-  if (i > length) i = length
+  if (i > end) i = end
   return deepest > mostLevels ? ~i : i
 }
 

@@ -290,6 +290,21 @@ test('10,000 levels of nesting make only that item invalid, in a batch and alone
   }
 })
 
+test('100 levels are valid, alone and as a line, and so are brackets within a text', () => {
+  const withData = (data: string): string => `{"activity":{"id":2,"brand_id":1,"user_id":"1001"},"x":${data}}`
+  const nested = (levels: number): string => withData('['.repeat(levels - 1) + ']'.repeat(levels - 1))
+  for (const [text, isValid] of [
+    [nested(100), true],
+    [nested(101), false],
+    [withData(`"${'[{'.repeat(200)}"`), true],
+    [withData(`[${Array(200).fill('{}').join()}]`), true],
+  ] as const) {
+    const [line] = readLines(`${text}\n${nested(101)}`)
+    for (const read of [readBetweenValid(text), readSingle(text), line as ReadItem])
+      assert.equal(!('invalid' in read), isValid, text)
+  }
+})
+
 test('bytes that are not UTF-8 make only their item invalid', () => {
   const broken = Buffer.concat([
     Buffer.from('{"activity":{"id":2,"brand_id":1,"user_id":"1001"},"title":"a'),
