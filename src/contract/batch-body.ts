@@ -2,7 +2,7 @@
 // for a double, its digits are taken from the source text.
 
 import { type Channel, identifierOf } from './endpoints.ts'
-import { digitsOf, isRawJson, parseExactly } from './exact-json.ts'
+import { isRawJson, parseExactly } from './exact-json.ts'
 import { readJsonBody } from './json-body.ts'
 import type { Category } from './outcome.ts'
 import { readError, readReason, readRef, readService, type StatedReason } from './single-body.ts'
@@ -84,9 +84,9 @@ const isRounded = (id: unknown): boolean => typeof id === 'number' && !Number.is
 
 /** The text by which ids are compared (row 2): 1.0 is 1. */
 function reportedId(id: unknown): string | undefined {
-  const digits = digitsOf(id)
-  if (digits === undefined) return typeof id === 'string' ? id : undefined
-  return Number.isSafeInteger(Number(digits)) ? String(Number(digits)) : digits
+  if (!isRawJson(id)) return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
+  const number = Number(id.rawJSON)
+  return Number.isSafeInteger(number) ? String(number) : id.rawJSON
 }
 
 function addOddity(oddities: Map<string, string[]>, oddity: string, example: string): void {
