@@ -73,8 +73,9 @@ export interface PushContent extends Content {
 export function readContent(
   text: string,
   mapping: ContentMapping = defaultContentMapping,
+  parsed?: unknown,
 ): Content | { error: string } {
-  return catchParseError(() => pickContent(parseElement(text, mapping), mapping))
+  return catchParseError(() => pickContent(parseElement(text, mapping, parsed), mapping))
 }
 
 /**
@@ -87,9 +88,10 @@ export function readContent(
 export function readPushContent(
   text: string,
   mapping: ContentMapping = defaultContentMapping,
+  parsed?: unknown,
 ): PushContent | { error: string } {
   return catchParseError(() => {
-    const element = parseElement(text, mapping)
+    const element = parseElement(text, mapping, parsed)
     const content = pickContent(element, mapping)
     if ('error' in content) return content
     const tokens = pickTokens(element, mapping)
@@ -228,8 +230,8 @@ const longNumber = /\d{16}|[[:,\s]-?\d+[.eE]/
 const parse = (text: string): unknown => (longNumber.test(text) ? parseExactly(text) : JSON.parse(text))
 
 // Only `data` and `overrides` are passed on with their numbers, so only they need exact digits.
-function parseElement(text: string, { data, overrides }: ContentMapping): unknown {
-  const element: unknown = JSON.parse(text)
+function parseElement(text: string, { data, overrides }: ContentMapping, parsed: unknown): unknown {
+  const element: unknown = parsed ?? JSON.parse(text)
   const passesNumbers = valueAt(element, data) !== undefined || valueAt(element, overrides) !== undefined
   return passesNumbers && longNumber.test(text) ? parseExactly(text) : element
 }

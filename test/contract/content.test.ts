@@ -53,9 +53,12 @@ test('a field of the wrong type is an error that names the pointer and the remed
   }
 })
 
-test('numbers in data keep all digits', () => {
+test('numbers in data and overrides keep all digits, also if the element was parsed before', () => {
   const data = '{"big":9223372036854775807,"round":1.0,"exp":1e3,"small":7}'
   assert.deepEqual(readContent(`{"data":${data}}`), { data })
+  const text = `{"data":${data},"overrides":{"fcm":{"n":9007199254740993}}}`
+  const content = readPushContent(text, defaultContentMapping, JSON.parse(text))
+  assert.equal(JSON.stringify(content), `{"data":${JSON.stringify(data)},"overrides":{"fcm":{"n":9007199254740993}}}`)
 })
 
 test('the target is read from token and tokens, without duplicates, and from recipient only if the mapping says so', () => {

@@ -57,9 +57,8 @@ export function enqueueOps(
 ): [Op<{ seq: number; token: number }>, Op] {
   const rows: Value[][] = []
   const waiting: Value[][] = []
-  for (const { key, text, traceparent, expiresAt, transactional } of items) {
+  for (const { key, text, userId = readUserId(key), traceparent, expiresAt, transactional } of items) {
     const token = nextToken++
-    const userId = readUserId(key)
     const last = [traceparent ?? null, userId, expiresAt ?? null, transactional ? 1 : null]
     rows.push([lane, key, text, now, token, ...last, erasedAs(lane, key, userId, erased)])
     waiting.push([lane, key, token, transactional ? newItemsDueAt.transactional : newItemsDueAt.others])

@@ -72,6 +72,8 @@ export interface Lane {
 export interface NewItem {
   readonly key: string
   readonly text: string
+  /** Default: the user that the key names. */
+  readonly userId?: string
   readonly traceparent?: string
   /** Epoch milliseconds. */
   readonly expiresAt?: number

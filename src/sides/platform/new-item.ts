@@ -24,32 +24,25 @@ const defaultPriorityAt = '/priority'
 /** @returns the item, or why the record is refused */
 export function toNewItem(activity: Activity, context: RecordContext): NewItem | { readonly invalid: string } {
   const { expires, channel } = context.rules
-  const { text, repeated } = activity
+  const { text, element, userId, repeated } = activity
   // Another operator's parser may take the first one: another brand, or another user.
   if (repeated !== undefined) return { invalid: `${repeated} occurs twice: send it once` }
   const key = messageKey(channel, activity)
   const at = expires?.at ?? defaultExpiryAt
-  const named = readAt(text, at)
-  const expiresAt = named === undefined || named === null ? undefined : readExpiry(named)
-  if (named !== undefined && named !== null && expiresAt === undefined)
+  const named = valueAt(element, at) ?? undefined
+  const expiresAt = named === undefined ? undefined : readExpiry(named)
+  if (named !== undefined && expiresAt === undefined)
     return { invalid: `the expiry at ${at} is neither a date and time with its zone nor the seconds since 1970` }
   const priority = isTransactional(activity, context) ? ({ transactional: true } as const) : {}
-  if (expiresAt !== undefined) return { key, text, expiresAt, ...priority }
-  if (expires?.afterMs === undefined) return { key, text, ...priority }
+  if (expiresAt !== undefined) return { key, text, userId, expiresAt, ...priority }
+  if (expires?.afterMs === undefined) return { key, text, userId, ...priority }
   const byDefault = context.now + expires.afterMs
-  return { key, text: addExpiry(text, at, byDefault), expiresAt: byDefault, ...priority }
+  return { key, text: addExpiry(text, at, byDefault), userId, expiresAt: byDefault, ...priority }
 }
 
-function isTransactional({ text, activityId }: Activity, { rules, keyName }: RecordContext): boolean {
+function isTransactional({ element, activityId }: Activity, { rules, keyName }: RecordContext): boolean {
   const { at = defaultPriorityAt, activities = [], keys = [] } = rules.transactional ?? {}
   if (keys.includes(keyName)) return true
   if (activityId !== null && activities.includes(activityId)) return true
-  return readAt(text, at) === 'transactional'
-}
-
-/** The value at a pointer. A text is parsed only if it may contain the pointer's last name, because parsing costs a microsecond. */
-function readAt(text: string, pointer: string): unknown {
-  const name = pointer.slice(pointer.lastIndexOf('/') + 1)
-  const mayContain = text.includes(name) || text.includes('\\u') || name.includes('~')
-  return mayContain ? valueAt(JSON.parse(text), pointer) : undefined
+  return valueAt(element, at) === 'transactional'
 }

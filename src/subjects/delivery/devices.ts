@@ -83,7 +83,7 @@ export function createDevices(options: DevicesOptions): Delivery {
   /** Never rejects. One function with few awaits, because thousands of pushes may wait here at once. */
   async function deliver(message: Message, context: DeliveryContext): Promise<Result> {
     try {
-      const content = readPushContent(message.text, mapping)
+      const content = readPushContent(message.text, mapping, message.element)
       if ('error' in content) return report(message, context, refuseFailed('unreadable_push', { error: content.error }))
       const expiresAt = expiryOf(message.ref, content, lifetimeMs)
       if (clock.now() >= expiresAt) return report(message, context, expired(content, lifetimeMs))
@@ -128,7 +128,7 @@ export function createDevices(options: DevicesOptions): Delivery {
   async function findPause(message: Message): Promise<Pause | undefined> {
     const all = services.map((service) => service.pause())
     if (all.every((pause) => pause !== undefined && pause.restMs > 0)) return shortestPause(all as Pause[])
-    const content = readPushContent(message.text, mapping)
+    const content = readPushContent(message.text, mapping, message.element)
     if ('error' in content) return undefined
     let devices: Targets['devices']
     try {

@@ -36,7 +36,7 @@ export function createInbox(options: {
     async send(messages) {
       const createdAt = now()
       return messages.map((message) => {
-        const content = readContent(message.text, mapping)
+        const content = readContent(message.text, mapping, message.element)
         if ('error' in content) {
           return refuseFailed('unreadable_content', { error: content.error, ref: message.ref })
         }

@@ -17,6 +17,8 @@ export interface Message {
   readonly ref: string
   /** The request element, byte for byte. */
   readonly text: string
+  /** The parsed element, whose numbers may be rounded. Absent: parse `text`. */
+  readonly element?: Readonly<Record<string, unknown>>
   readonly attempt: number
   /** The batch request of the message. Absent for a single request. */
   readonly part?: Part | undefined
