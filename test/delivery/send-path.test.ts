@@ -93,6 +93,42 @@ for (const [how, invalidItem, onEngines] of [
   })
 }
 
+onSqlite(
+  'each message of a batch of two brands gets its own outcome, and the identifiers of a brand follow one another',
+  async (t, store) => {
+    const refused = new Set<string>()
+    const push = witness((m) =>
+      refused.has(m.id)
+        ? { category: 'failed', reason: 'rejected', error: `no ${m.id}`, rule: 'test' }
+        : { category: 'successful', ref: m.ref, rule: 'accepted' },
+    )
+    const { url } = await startOperator(t, { store, push })
+    const items = Array.from({ length: 12 }, (_, n) => element({ brand_id: (n % 3) + 1, user_id: `user ${n}` }))
+    const ids = items.map(({ activity }) => activity.id as number)
+    refused.add(String(ids[3])).add(String(ids[7]))
+    const { body } = await post(url + batch, items, keys.both.key)
+    const idsOf = (list: readonly { id: number }[]): number[] => list.map(({ id }) => id)
+    // The key is not for brand 3.
+    assert.deepEqual(
+      idsOf(body.fatal),
+      ids.filter((_, n) => n % 3 === 2),
+    )
+    assert.deepEqual(
+      body.failed.map(({ id, error }: { id: number; error: string }) => [id, error]),
+      [ids[3], ids[7]].map((id) => [id, `no ${id}`]),
+    )
+    assert.deepEqual(
+      idsOf(body.successful),
+      ids.filter((id, n) => n % 3 < 2 && !refused.has(String(id))),
+    )
+    const byRef = push.received.toSorted((a, b) => (a.ref < b.ref ? -1 : 1))
+    assert.equal(byRef.map(({ brand }) => brand).join(''), '11112222')
+    for (const { id, userId, text } of byRef) assert.equal(JSON.parse(text).activity.user_id, userId, id)
+    for (const { id, push_id } of body.successful)
+      assert.equal(push.received.find((m) => m.id === String(id))?.ref, push_id)
+  },
+)
+
 onSqlite('a lost answer is counted as uncertain', async (t, store) => {
   const push = witness((m) =>
     m.attempt === 1

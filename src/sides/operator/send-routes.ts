@@ -120,7 +120,6 @@ function readBatchRequest(channel: Channel, request: FastifyRequest, key: ApiKey
   const whole = {}
   const ids = items.map(({ idJson }) => idJson)
   const outcomes = new Array<Outcome | undefined>(items.length).fill(undefined)
-  const messages: Message[] = []
   const indexes: number[] = []
   for (let i = 0; i < items.length; i++) {
     const item = items[i] as ReadItem
@@ -130,11 +129,14 @@ function readBatchRequest(channel: Channel, request: FastifyRequest, key: ApiKey
       continue
     }
     outcomes[i] = i >= batchMax ? beyondBatchMax(batchMax) : refuseBrand(key, item)
-    if (outcomes[i]) continue
-    messages.push(toMessage(channel, item, context, { of: whole, position: messages.length }))
-    indexes.push(i)
+    if (!outcomes[i]) indexes.push(i)
   }
-  return { ids, outcomes, messages, indexes }
+  // The identifiers of a brand follow one another, so that its outcomes are stored together (settle.ts).
+  const byBrand = [...Map.groupBy(indexes, (i) => (items[i] as Activity).brandId).values()].flat()
+  const messageOf = new Array<Message>(items.length)
+  for (const [position, i] of byBrand.entries())
+    messageOf[i] = toMessage(channel, items[i] as Activity, context, { of: whole, position })
+  return { ids, outcomes, messages: indexes.map((i) => messageOf[i] as Message), indexes }
 }
 
 /** Row 31: a key gives access to its own brands only. The configuration may be wrong, so the message is fatal, not failed. */
@@ -159,6 +161,7 @@ function toMessage(channel: Channel, activity: Activity, context: Message['conte
     key: messageKey(channel, activity),
     ref: uuidv7(),
     text: activity.text,
+    element: activity.element,
     attempt: 1,
     part,
     context,
