@@ -53,20 +53,25 @@ interface Arriving {
   bytesRead: number
 }
 
+/**
+ * The reply to a request with a body, as a property of the request. As the value of a WeakMap it would refer to its key, and keep
+ * the request alive until V8 collects its old space.
+ */
+const replyProperty = 'replyToBody'
+
 type Refuse = (request: FastifyRequest, reply: FastifyReply, error: HttpError) => void
 
 /** Applies the limits to the bodies of all routes of `app`, which receive them as bytes. */
 export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Refuse): void {
   const { bodyBytesInFlight, bodyTimeoutMs } = limits
   const arriving = new Map<IncomingMessage, Arriving>()
-  /** The replies to requests with a body. */
-  const replies = new WeakMap<FastifyRequest, FastifyReply>()
+  app.decorateRequest(replyProperty)
   const budgetOf = createBudgets(bodyBytesInFlight)
 
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     if (hasBody(raw)) {
-      replies.set(request, reply)
+      request.setDecorator(replyProperty, reply)
       const { timeoutMs = bodyTimeoutMs } = request.routeOptions.config?.bodies ?? {}
       arriving.set(raw, {
         request,
@@ -101,7 +106,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   app.removeAllContentTypeParsers()
   // Applies to every content type: the interface has only JSON bodies (§4).
   app.addContentTypeParser('*', (request: FastifyRequest, payload: Readable, done: ReceiveDone) => {
-    const reply = replies.get(request)
+    const reply = request.getDecorator<FastifyReply | undefined>(replyProperty)
     if (!reply) return done(null, Buffer.alloc(0)) // an empty body
     receive(request, reply, payload, budgetOf(request), (error, body) => {
       arriving.delete(request.raw)

@@ -4,6 +4,9 @@
 const leastOwnBytes = 4 * 1024
 const mostBlockBytes = 64 * 1024
 
+/** One for all: an empty buffer of each body costs its collection. */
+const noBytes = Buffer.alloc(0)
+
 export interface CollectedBytes {
   /** The number of bytes so far. */
   readonly bytes: number
@@ -17,7 +20,7 @@ export function collectBytes(): CollectedBytes {
   const parts: Buffer[] = []
   let bytes = 0
   /** Small chunks are copied to it. Its bytes before `start` are in `parts` already; those from `end` on are free. */
-  let block = Buffer.alloc(0)
+  let block = noBytes
   let start = 0
   let end = 0
 
