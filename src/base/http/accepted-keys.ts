@@ -37,6 +37,9 @@ export interface AcceptedKeys<Key extends AcceptedKey = AcceptedKey> {
   readonly onRefused?: ((address: string) => void) | undefined
 }
 
+/** The digest of the presented key. One for all: a new buffer for each request costs its collection. */
+const digest = Buffer.alloc(32)
+
 /** Longer texts are not hashed. */
 const longestKey = 512
 const warnBeforeMs = 14 * 86_400_000
@@ -67,7 +70,7 @@ export function createAcceptedKeys<Key extends AcceptedKey>(
     },
     find(presented, address) {
       if (presented === undefined || presented === '' || Buffer.byteLength(presented) > longestKey) return undefined
-      const digest = hash('sha256', presented, 'buffer')
+      digest.write(hash('sha256', presented), 'hex')
       let found: (typeof entries)[number] | undefined
       // No early exit: every key is compared.
       for (const entry of entries) if (timingSafeEqual(digest, entry.digest)) found = entry

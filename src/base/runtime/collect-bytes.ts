@@ -16,42 +16,40 @@ export interface CollectedBytes {
 }
 
 /** @example const body = collectBytes(); socket.on('data', (chunk) => body.add(chunk)) */
-export function collectBytes(): CollectedBytes {
-  const parts: Buffer[] = []
-  let bytes = 0
-  /** Small chunks are copied to it. Its bytes before `start` are in `parts` already; those from `end` on are free. */
-  let block = noBytes
-  let start = 0
-  let end = 0
+export const collectBytes = (): CollectedBytes => new Collected()
 
-  function keepBlock(): void {
-    if (end > start) parts.push(block.subarray(start, end))
-    start = end
+class Collected implements CollectedBytes {
+  bytes = 0
+  readonly #parts: Buffer[] = []
+  /** Small chunks are copied to it. Its bytes before `#start` are in `#parts` already; those from `#end` on are free. */
+  #block = noBytes
+  #start = 0
+  #end = 0
+
+  add(chunk: Buffer): void {
+    const isFirst = this.bytes === 0
+    this.bytes += chunk.length
+    if (isFirst || chunk.length >= leastOwnBytes) {
+      this.#keepBlock()
+      this.#parts.push(chunk)
+      return
+    }
+    if (this.#block.length - this.#end < chunk.length) {
+      this.#keepBlock()
+      this.#block = Buffer.allocUnsafeSlow(Math.min(mostBlockBytes, Math.max(leastOwnBytes, this.bytes)))
+      this.#start = 0
+      this.#end = 0
+    }
+    this.#end += chunk.copy(this.#block, this.#end)
   }
 
-  return {
-    get bytes() {
-      return bytes
-    },
-    add(chunk) {
-      const isFirst = bytes === 0
-      bytes += chunk.length
-      if (isFirst || chunk.length >= leastOwnBytes) {
-        keepBlock()
-        parts.push(chunk)
-        return
-      }
-      if (block.length - end < chunk.length) {
-        keepBlock()
-        block = Buffer.allocUnsafeSlow(Math.min(mostBlockBytes, Math.max(leastOwnBytes, bytes)))
-        start = 0
-        end = 0
-      }
-      end += chunk.copy(block, end)
-    },
-    join() {
-      keepBlock()
-      return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, bytes)
-    },
+  join(): Buffer {
+    this.#keepBlock()
+    return this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts, this.bytes)
+  }
+
+  #keepBlock(): void {
+    if (this.#end > this.#start) this.#parts.push(this.#block.subarray(this.#start, this.#end))
+    this.#start = this.#end
   }
 }
