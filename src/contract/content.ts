@@ -66,6 +66,7 @@ export interface PushContent extends Content {
  * Reads the content from the text of a request element (§2.1). A field that is null counts as absent. A field of the wrong type
  * is an error that names the pointer, because a person must never see `[object Object]`.
  *
+ * @param parsed the parsed text, if there is one; its numbers may be rounded
  * @example
  * readContent('{"activity":{…},"title":"Hello"}') // { title: 'Hello' }
  * readContent('{"msg":{"t":"Hello"}}', { ...defaultContentMapping, title: '/msg/t' }) // { title: 'Hello' }
@@ -81,6 +82,7 @@ export function readContent(
 /**
  * Reads the content, the target and the overrides of a push message.
  *
+ * @param parsed the parsed text, if there is one; its numbers may be rounded
  * @example
  * readPushContent('{"activity":{…},"title":"Hello","token":"t-1","overrides":{"fcm":{"android":{"priority":"HIGH"}}}}')
  * // { title: 'Hello', tokens: ['t-1'], overrides: { fcm: { android: { priority: 'HIGH' } } } }

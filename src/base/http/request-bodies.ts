@@ -53,11 +53,15 @@ interface Arriving {
   bytesRead: number
 }
 
-/**
- * The reply to a request with a body, as a property of the request. As the value of a WeakMap it would refer to its key, and keep
- * the request alive until V8 collects its old space.
- */
-const replyProperty = 'replyToBody'
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * The reply, if the request has a body. In a WeakMap of requests, the reply would refer to its key, and keep the request alive
+     * until V8 collects its old space.
+     */
+    replyToBody: FastifyReply | null
+  }
+}
 
 type Refuse = (request: FastifyRequest, reply: FastifyReply, error: HttpError) => void
 
@@ -65,13 +69,13 @@ type Refuse = (request: FastifyRequest, reply: FastifyReply, error: HttpError) =
 export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Refuse): void {
   const { bodyBytesInFlight, bodyTimeoutMs } = limits
   const arriving = new Map<IncomingMessage, Arriving>()
-  app.decorateRequest(replyProperty)
+  app.decorateRequest('replyToBody', null)
   const budgetOf = createBudgets(bodyBytesInFlight)
 
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     if (hasBody(raw)) {
-      request.setDecorator(replyProperty, reply)
+      request.replyToBody = reply
       const { timeoutMs = bodyTimeoutMs } = request.routeOptions.config?.bodies ?? {}
       arriving.set(raw, {
         request,
@@ -106,7 +110,7 @@ export function boundBodies(app: FastifyInstance, limits: BodyLimits, refuse: Re
   app.removeAllContentTypeParsers()
   // Applies to every content type: the interface has only JSON bodies (§4).
   app.addContentTypeParser('*', (request: FastifyRequest, payload: Readable, done: ReceiveDone) => {
-    const reply = request.getDecorator<FastifyReply | undefined>(replyProperty)
+    const reply = request.replyToBody
     if (!reply) return done(null, Buffer.alloc(0)) // an empty body
     receive(request, reply, payload, budgetOf(request), (error, body) => {
       arriving.delete(request.raw)

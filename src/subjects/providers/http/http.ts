@@ -45,7 +45,7 @@ export function httpProvider(options: HttpProviderOptions): Provider {
 
   async function sendOne(message: Message, context: SendContext): Promise<Result> {
     const activity = readSingle(message.text)
-    const content = readPushContent(message.text, mapping)
+    const content = readPushContent(message.text, mapping, message.element)
     if ('invalid' in activity) return invalid(name, activity.invalid)
     if ('error' in content) return invalid(name, content.error)
     const expiresAt = expiryOf(message.ref, content, lifetimeMs)
