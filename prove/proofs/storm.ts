@@ -24,8 +24,8 @@ import { type OperatorPlan, planVariable, type StormPlan, witnessVariable } from
 
 interface Size {
   /**
-   * Messages of each healthy and each sick lane. The healthy lanes are busy for the larger part of `sickMs`: in its first seconds,
-   * the sick lanes try their messages for the first time.
+   * Messages of each healthy and each sick lane. Half of the healthy lanes' messages take longer than the first attempts of the sick
+   * lanes.
    */
   readonly healthy: number
   readonly sick: number
@@ -67,7 +67,7 @@ export const storm: Proof = {
     const calm = options.small ? undefined : await drain({ ...options, size, sick: false }, signal)
     const stormy = await drain({ ...options, size, sick: true }, signal)
     options.print(
-      `until the healthy lanes were empty: ${stormy.perSecond} messages a second, ${stormy.healthyPerSecond} of them of the healthy lanes${calm ? `; ${calm.perSecond} without the sick lanes` : ''}; first delivery after the recovery: ${stormy.recoveryMs} ms`,
+      `before a process was ended: ${stormy.perSecond} messages a second, ${stormy.healthyPerSecond} of them of the healthy lanes${calm ? `; ${calm.perSecond} without the sick lanes` : ''}; first delivery after the recovery: ${stormy.recoveryMs} ms`,
     )
     if (calm) {
       const rate = stormy.perSecond / calm.perSecond
@@ -98,8 +98,8 @@ interface Drained {
   readonly messages: number
   readonly ended: number
   /**
-   * Delivered messages of all lanes, until the healthy lanes are empty. Lanes that are partly sick deliver messages too, with
-   * the same processors: they may take time from the healthy lanes, but failed calls may not.
+   * Delivered messages of all lanes, until the first process is ended: the cost of its start would be compared too. Lanes that are
+   * partly sick deliver messages too, with the same processors: they may take time from the healthy lanes, but failed calls may not.
    */
   readonly perSecond: number
   readonly healthyPerSecond: number
@@ -120,11 +120,16 @@ async function drain({ folder, print, size, sick }: DrainOptions, signal: AbortS
   try {
     for (const [brand, sicken] of Object.entries(sicknesses)) proxyOf(brand).fault = sicken(size)
     const filled = sick ? brands : healthyBrands
+    // The lanes are paused meanwhile: the process that stores the messages sends more slowly, and any of the lanes may be its own.
+    for (const brand of filled) await admin(platform.url, '/admin/lanes/pause', { brand, reason: 'fill' })
     const messages = await Promise.all(filled.map((brand) => fill(platform.url, brand, size)))
+    for (const brand of filled) await admin(platform.url, '/admin/lanes/resume', { brand })
     const began = Date.now()
+    const haveDelivered = (count: number): boolean => healthyBrands.every((brand) => delivered(proxyOf(brand)) >= count)
+    await waitFor(() => haveDelivered(size.healthy / 2), signal)
+    const rates = ratesOf(healthyBrands.map(proxyOf), [...proxies.values()])
     const ending = endInTurn(platform, size.killEveryMs)
-    const isHealthyDone = (): boolean => healthyBrands.every((brand) => delivered(proxyOf(brand)) >= size.healthy)
-    await waitFor(() => isHealthyDone() && (!sick || Date.now() - began >= size.sickMs), signal)
+    await waitFor(() => haveDelivered(size.healthy) && (!sick || Date.now() - began >= size.sickMs), signal)
     const sickRequests = Object.keys(sicknesses).reduce((sum, brand) => sum + proxyOf(brand).requests, 0)
     const recoveredAt = Date.now()
     const recovering = ['3', '7', '8'].map(proxyOf)
@@ -146,7 +151,7 @@ async function drain({ folder, print, size, sick }: DrainOptions, signal: AbortS
     return {
       messages: total,
       ended,
-      ...ratesOf(healthyBrands.map(proxyOf), [...proxies.values()]),
+      ...rates,
       sickRequests,
       recoveryMs: sick ? recovering.map(({ deliveries }) => (deliveries[0]?.at ?? 0) - recoveredAt) : [],
       drainedSeconds,
@@ -271,7 +276,7 @@ function element(brand: string, n: number, title: string): string {
 /** A message whose answer a killed process did not get counts twice. */
 const delivered = ({ deliveries }: FaultProxy): number => deliveries.reduce((sum, { messages }) => sum + messages, 0)
 
-/** The rates of the healthy lanes and of all lanes, from the first delivery of a healthy lane to its last. */
+/** The rates of the healthy lanes and of all lanes, from the first delivery of a healthy lane to the last one so far. */
 function ratesOf(
   healthy: readonly FaultProxy[],
   all: readonly FaultProxy[],
