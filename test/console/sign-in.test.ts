@@ -9,8 +9,9 @@ import { type Handler, listen } from '../../src/base/http/http.ts'
 import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { hasConsole } from '../../src/tools/cli/serve.ts'
-import { stoppableClock } from '../support/set-clock.ts'
-import { adminKey, keys, startOperator, startPlatform, temporary } from '../support/sides.ts'
+import { hourMs, passTime, stoppableClock } from '../support/set-clock.ts'
+import { adminKey, keys, laneTo, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 import { signedIn, visitor } from './browse.ts'
 
 const reader = { name: 'reader', key: 'the-key-of-the-reader', scopes: ['counts', 'read'] } as const
@@ -182,6 +183,38 @@ test('a live page sends its part as server-sent events, with the headers of the 
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   assert.match(Buffer.from((await reader.read()).value ?? []).toString(), /^data: .*All is well/)
   await reader.cancel()
+})
+
+test('a live page ends with its session: after a sign-out, after 12 hours, and when its key is revoked; others go on', async (t) => {
+  passTime(t, 0)
+  const { url } = await startPlatform(t, { lanes: [laneTo(witness())] })
+  const addKey = async (name: string): Promise<string> =>
+    (await post(`${url}/admin/keys`, { name, scopes: ['counts'] }, adminKey.key)).body.key
+  const open = async (key: string) => {
+    const browser = await signedIn(url, key)
+    const { body } = await fetch(`${url}/console`, {
+      headers: { accept: 'text/event-stream', cookie: browser.cookie },
+      signal: AbortSignal.timeout(30_000),
+    })
+    let shown = ''
+    const ended = (async () => {
+      for await (const bytes of body as ReadableStream<Uint8Array>) shown += Buffer.from(bytes).toString()
+      return shown.endsWith('event: ended\ndata: \n\n')
+    })()
+    return { browser, ended, shows: (text: string) => until(() => shown.includes(text), { awaited: text }) }
+  }
+  const [anna, ben, carl] = await Promise.all(['anna', 'ben', 'carl'].map(async (name) => open(await addKey(name))))
+  assert.ok(anna && ben && carl)
+  await Promise.all([anna, ben, carl].map(({ shows }) => shows('All is well')))
+  await anna.browser.look('/console')
+  await anna.browser.send('/console/sign-out')
+  assert.equal(await anna.ended, true)
+  await post(`${url}/admin/keys/revoke`, { name: 'ben' }, adminKey.key)
+  assert.equal(await ben.ended, true)
+  await post(`${url}/admin/lanes/pause`, { lane: '1/push', reason: 'a test' }, adminKey.key)
+  await carl.shows('1 lane is paused')
+  passTime(t, 12 * hourMs)
+  assert.equal(await carl.ended, true)
 })
 
 test('a key without the overview is led to the first page that it may see', async (t) => {

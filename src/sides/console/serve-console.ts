@@ -133,22 +133,33 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
   }
 
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const session = await sessions.read(readCookie(request, cookieName))
-    const key = session && keyOf(request, session)
-    if (session && key !== undefined) {
-      try {
-        request.headers[apiKeyHeader] = key
-        await authentication.onRequest(request, reply)
-        opened.set(request, { key, csrf: session.csrf })
-        return
-      } catch (error) {
-        if (!(error instanceof HttpError) || error.status >= 500) throw error
-      }
+    const session = await openSession(request, reply)
+    if (session) {
+      opened.set(request, session)
+      return
     }
     const base = baseOf(request)
     const to = request.method === 'GET' ? request.originalUrl.slice(base.length) : ''
     const ended = readCookie(request, cookieName) === undefined ? undefined : 'session'
     reply.redirect(`${base}/sign-in${queryOf({ to: to === '/' ? undefined : to, ended })}`, 303)
+  }
+
+  /** @returns undefined without a session, or if the session has ended */
+  async function openSession(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<{ readonly key: string; readonly csrf: string } | undefined> {
+    const session = await sessions.read(readCookie(request, cookieName))
+    const key = session && keyOf(request, session)
+    if (!session || key === undefined) return undefined
+    try {
+      request.headers[apiKeyHeader] = key
+      await authentication.onRequest(request, reply)
+      return { key, csrf: session.csrf }
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.status >= 500) throw error
+      return undefined
+    }
   }
 
   /** The key with which the session calls /admin. Undefined: the key or the person is no longer known, or the proxy names another. */
@@ -275,9 +286,11 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     demand(visit, page.needs)
     if (page.live && request.headers.accept?.includes('text/event-stream')) {
       const compose = page.live
-      live.add(reply.raw, { ...(reply.getHeaders() as Record<string, string>), 'cache-control': 'no-store' }, () =>
-        compose(visit),
-      )
+      const headers = { ...(reply.getHeaders() as Record<string, string>), 'cache-control': 'no-store' }
+      live.add(reply.raw, headers, async () => {
+        if (!(await openSession(request, reply))) throw new HttpError(401, 'the session has ended: sign in again')
+        return compose(visit)
+      })
       return reply.hijack()
     }
     const still = (await page.still?.(visit)) ?? ''
