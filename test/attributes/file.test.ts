@@ -172,6 +172,13 @@ test('a file in which it is unclear who is blocked is refused', async (t) => {
     ['user_id,brand,blocked,Consent Push-Notification\n1,1,true,true\n', /write consent_push_notification/],
     ['{"user_id":"1","brand":1,"blocked":true,"blocked":false}', /:1: the member "blocked" occurs twice/],
     ['{"user_id":"1","brand":1,"blocked":true,"bl\\u006fcked":false}', /:1: the member "blocked" occurs twice/],
+    ['{"user_id":"1","brand":1,"blocked":false,"Excluded":true}', /:1: the member Excluded is unknown: write excluded/],
+    [
+      '{"user_id":"1","brand":1,"blocked":true}\n{"user_id":"2","brand":null,"blocked":true}',
+      /:2: brand is null: write/,
+    ],
+    ['{"user_id":null,"brand":1,"blocked":true}', /:1: user_id is null: write it as a string/],
+    ['{"user_id":["1"],"brand":1,"blocked":true}', /:1: user_id is/],
   ] as const) {
     await writeFile(path, text)
     await assert.rejects(fileSource(path), error)

@@ -4,18 +4,23 @@
  *
  * @param known the columns that the reader uses
  * @returns the names
- * @throws if a name occurs twice, or differs from a known one only in its case, spaces or hyphens
+ * @throws if a name occurs twice, or as checkName()
  */
 export function checkColumns(names: readonly string[], known: readonly string[]): string[] {
   const seen = new Set<string>()
   for (const name of names) {
-    const folded = name.toLowerCase().replace(/[\s-]+/g, '_')
-    if (!known.includes(name) && known.includes(folded))
-      throw new Error(`the column ${name} is unknown: write ${folded}`)
+    checkName('column', name, known)
     if (name !== '' && seen.has(name)) throw new Error(`two columns are named ${name}: remove one, or rename it`)
     seen.add(name)
   }
   return [...names]
+}
+
+/** @throws if the name differs from a known one only in its case, spaces or hyphens: its value would be ignored */
+export function checkName(kind: 'column' | 'member', name: string, known: readonly string[]): void {
+  if (known.includes(name)) return
+  const folded = name.toLowerCase().replace(/[\s-]+/g, '_')
+  if (known.includes(folded)) throw new Error(`the ${kind} ${name} is unknown: write ${folded}`)
 }
 
 /**

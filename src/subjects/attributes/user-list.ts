@@ -1,7 +1,7 @@
 // Reads the text of a user list: CSV or NDJSON. Ambiguous input is refused, because one of its readings could message a blocked user.
 
 import { parse } from 'csv-parse/sync'
-import { checkColumns, findShortened } from '../../base/runtime/csv-columns.ts'
+import { checkColumns, checkName, findShortened } from '../../base/runtime/csv-columns.ts'
 import { repeatedMember } from '../../contract/members.ts'
 import { shown } from '../../contract/shown.ts'
 import { sourceOf } from '../../contract/source.ts'
@@ -62,13 +62,15 @@ function setAt(sets: Map<string, Set<string>>, key: string): Set<string> {
   return created
 }
 
+const names: readonly string[] = ['user_id', 'brand', ...fields]
+
 interface Row {
   readonly line: number
   readonly row: Readonly<Record<string, string | undefined>>
 }
 
 function readCsv(text: string, path: string): Row[] {
-  const columns = (header: readonly string[]): string[] => checkColumns(header, ['user_id', 'brand', ...fields])
+  const columns = (header: readonly string[]): string[] => checkColumns(header, names)
   try {
     const rows = parse(text, { columns, bom: true, trim: true, skip_empty_lines: true, info: true }) as unknown as {
       record: Record<string, string>
@@ -88,9 +90,13 @@ function readNdjson(text: string, path: string): Row[] {
       const entries = Object.entries(JSON.parse(line) as Record<string, unknown>)
       const repeated = repeatedMember(sourceOf(line.trim()))
       if (repeated !== undefined) throw new Error(`the member ${shown(repeated)} occurs twice`)
-      for (const [name, value] of entries)
+      for (const [name, value] of entries) {
+        checkName('member', name, names)
         if (typeof value === 'number' && !Number.isSafeInteger(value))
           throw new Error(`${name} is the number ${value}, whose digits may be lost: write it as a string`)
+        if ((name === 'user_id' || name === 'brand') && typeof value !== 'string' && typeof value !== 'number')
+          throw new Error(`${name} is ${shown(value)}: write it as a string`)
+      }
       rows.push({ line: i + 1, row: Object.fromEntries(entries.map(([name, value]) => [name, String(value)])) })
     } catch (error) {
       throw new Error(`${path}:${i + 1}: ${(error as Error).message}`)

@@ -154,4 +154,9 @@ onSqlite('an import in which it is unclear who is blocked is refused', async (t,
   }
   const { body } = await importBody(url, '1', '{"user_id":"9","blocked":true,"blocked":false}\n', ndjson)
   assert.match(body.refused[0].error, /the member "blocked" occurs twice/)
+  const misspelled = { blocked: false, Excluded: true }
+  const imported = await importBody(url, '1', `${JSON.stringify({ user_id: '9', ...misspelled })}\n`, ndjson)
+  assert.match(imported.body.refused[0].error, /the member Excluded is unknown: write excluded/)
+  const changed = await post(`${url}/admin/attributes/1/9`, misspelled, adminKey.key)
+  assert.deepEqual([changed.status, changed.body.error], [400, 'the member Excluded is unknown: write excluded'])
 })

@@ -1,7 +1,7 @@
 // Reads one line of an import: a user with attributes. Pure.
 
 import { parse } from 'csv-parse/sync'
-import { checkColumns, findShortened } from '../../../base/runtime/csv-columns.ts'
+import { checkColumns, checkName, findShortened } from '../../../base/runtime/csv-columns.ts'
 import { isPrintable, mostText } from '../../../contract/ids.ts'
 import { repeatedMember } from '../../../contract/members.ts'
 import { shown } from '../../../contract/shown.ts'
@@ -35,17 +35,21 @@ export function readNdjsonLine(line: string, context: LineContext): ReadLine {
   return readRecord(record as Record<string, unknown>, context)
 }
 
+const names: readonly string[] = ['user_id', 'brand', 'updated_at', ...fields]
+
 export interface CsvReader {
   read(line: string, context: LineContext): ReadLine
 }
 
 /** @param header the first line. @throws Error if it lacks the necessary columns, or a column is ambiguous */
 export function csvReader(header: string): CsvReader {
-  const names = readCells(header.replace(/^\ufeff/, '')).map((name) => name.trim())
-  checkColumns(names, ['user_id', 'brand', 'updated_at', ...fields])
-  if (!names.includes('user_id'))
+  const columns = checkColumns(
+    readCells(header.replace(/^\ufeff/, '')).map((name) => name.trim()),
+    names,
+  )
+  if (!columns.includes('user_id'))
     throw new Error(`the first line must name the columns, user_id among them; it is: ${header.slice(0, 200)}`)
-  if (!names.some((name) => fields.includes(name as Field)))
+  if (!columns.some((name) => fields.includes(name as Field)))
     throw new Error(`no column is an attribute: name at least one of ${fields.join(', ')}`)
   return {
     read(line, context) {
@@ -55,12 +59,12 @@ export function csvReader(header: string): CsvReader {
       } catch (error) {
         return { invalid: `not CSV: ${(error as Error).message}` }
       }
-      const shortened = findShortened(values[names.indexOf('user_id')]?.trim() ?? '')
+      const shortened = findShortened(values[columns.indexOf('user_id')]?.trim() ?? '')
       if (shortened !== undefined) return { invalid: shortened }
-      if (values.length !== names.length)
-        return { invalid: `it has ${values.length} columns, the first line ${names.length}` }
+      if (values.length !== columns.length)
+        return { invalid: `it has ${values.length} columns, the first line ${columns.length}` }
       // An empty cell is ignored.
-      const entries = names.map((name, i) => [name, values[i]?.trim()] as const).filter(([, value]) => value !== '')
+      const entries = columns.map((name, i) => [name, values[i]?.trim()] as const).filter(([, value]) => value !== '')
       return readRecord(Object.fromEntries(entries), context)
     },
   }
@@ -77,6 +81,11 @@ export const canStoreUserId = (id: string): boolean =>
 
 /** @param record the record of one user, from a line or a request */
 export function readRecord(record: Readonly<Record<string, unknown>>, { brand, at, now }: LineContext): ReadLine {
+  try {
+    for (const name of Object.keys(record)) checkName('member', name, names)
+  } catch (error) {
+    return { invalid: (error as Error).message }
+  }
   const { user_id: userId, updated_at: updatedAt } = record
   const id = typeof userId === 'number' && Number.isSafeInteger(userId) ? String(userId) : userId
   if (typeof id !== 'string' || id === '') return { invalid: 'user_id is missing: write it as a string' }
