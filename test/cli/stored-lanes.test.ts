@@ -25,6 +25,7 @@ platform:
   keys:
     - {name: office, key: ${office}, scopes: [lanes, counts, enqueue, audit, reload, decide]}
     - {name: of brand 1, key: the-key-of-brand-1, scopes: [lanes], brands: [1]}
+    - {name: of brand 7, key: the-key-of-brand-7, scopes: [lanes], brands: [7]}
   lanes:
 ${brands.map((brand) => `    - {brand: ${brand}, channel: push, to: {provider: operator-api, url: "http://127.0.0.1:9", api_key: the-key-of-the-lane}}`).join('\n')}
 ${more}`
@@ -52,13 +53,21 @@ test('a lane of the store is served, changed and removed by calls; the configura
       /^store {2}platform\.lanes\[1\]\.profile: a lane of the store names no file/,
     ],
     [{ ...settings, to: { module: '/tmp/mine.ts' } }, /\.to\.module: a lane of the store names no file/],
-    [{ ...settings, brand: 1 }, /the lane 1\/push is in the store, and also at bellwire\.yaml:8, platform\.lanes\[0\]/],
+    [{ ...settings, brand: 1 }, /the lane 1\/push is in the store, and also at bellwire\.yaml:9, platform\.lanes\[0\]/],
   ] as const) {
     const { status, body } = await call('add', { settings: wrong })
     assert.equal(status, 400, JSON.stringify(body))
     assert.match(body.error, expected)
   }
   assert.equal((await call('add', { settings }, 'the-key-of-brand-1')).status, 403, 'a key of another brand')
+  for (const brand of [1, '1', 2, { toString: 1 }]) {
+    const { status, body } = await call('add', { settings: { ...settings, brand } }, 'the-key-of-brand-7')
+    assert.deepEqual(
+      [status, body.error],
+      [403, `the key of brand 7 may not act for brand ${typeof brand === 'object' ? JSON.stringify(brand) : brand}`],
+      'it exists or not',
+    )
+  }
 
   const lane = join(folder, 'lane.yaml')
   await writeFile(join(folder, 'secret'), secret)
@@ -84,6 +93,8 @@ test('a lane of the store is served, changed and removed by calls; the configura
   const changed = await call('change', { lane: '7/push', settings: { concurrency: 9, span: null } })
   assert.deepEqual([changed.body.settings.concurrency, changed.body.settings.span], ['9', '200ms'])
   assert.match((await call('change', { lane: '7/push', settings: { brand: 8 } })).body.error, /cannot change/)
+  for (const brand of [1, 2])
+    assert.equal((await call('change', { lane: '7/push', settings: { brand } }, 'the-key-of-brand-7')).status, 403)
   assert.equal((await call('change', { lane: '1/push', settings: { max: 1 } })).status, 404, 'a lane of the file')
 
   for (const more of ['', '  keep: 30d']) {
@@ -92,7 +103,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
     assert.equal(refused.status, 409)
     assert.match(
       refused.body.error,
-      /the lane 7\/push is in the store, and also at bellwire\.yaml:9, platform\.lanes\[1\]/,
+      /the lane 7\/push is in the store, and also at bellwire\.yaml:10, platform\.lanes\[1\]/,
     )
   }
 
@@ -120,7 +131,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
   await platform.ended
   assert.ok(!(platform.out() + platform.err()).includes(secret), 'the log has no secret')
   const again = await run(['platform', '-c', file], ports)
-  assert.match(again.err, /the lane 7\/push is in the store, and also at bellwire\.yaml:9/)
+  assert.match(again.err, /the lane 7\/push is in the store, and also at bellwire\.yaml:10/)
 })
 
 test('while lanes come, change and go by calls and by reloads, calls of another lane and streams go on', async (t) => {

@@ -1,11 +1,13 @@
 // Lanes of the platform's store: added, changed and removed by calls.
 
 import { Type } from 'typebox'
+import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import type { LaneService } from '../../base/queue/queue.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { atMost } from '../../base/runtime/within.ts'
 import { closedObject, text, whole } from '../../contract/documents/described.ts'
+import { shown } from '../../contract/shown.ts'
 import { AddedLane, ChangedLane, RemovedLane } from './requests.ts'
 import { adminRoute } from './route.ts'
 import type { ReadLane, StoredLane, StoredLanes } from './stored-lanes.ts'
@@ -30,6 +32,13 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: () => readonly Lane
   const shownOf = ({ name, shown }: ReadLane<unknown>) => ({ lane: name, settings: { ...shown } })
   const auditOf = ({ name, brand, shown }: ReadLane<unknown>) => ({ lane: name, brand, given: { settings: shown } })
 
+  /** Before the check of the settings, whose problems name lanes of other brands. */
+  function demandBrand(caller: AccessKey, { brand }: Readonly<Record<string, unknown>>): void {
+    const named = typeof brand === 'string' ? brand : shown(brand)
+    if (brand !== undefined && !isBrandVisible(caller, named))
+      throw new HttpError(403, `the key ${caller.name} may not act for brand ${named}`)
+  }
+
   async function check(others: readonly StoredLane[], settings: object): Promise<ReadLane<unknown>> {
     try {
       const read = await stored.check([...others.map((each) => each.settings), JSON.stringify(settings)])
@@ -52,10 +61,9 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: () => readonly Lane
     gives: Shown,
     refuses: { ...invalid, 409: 'The store has this lane already.' },
     async handler({ body: { settings } }, caller) {
+      demandBrand(caller, settings)
       const rows = await stored.list()
       const read = await check(rows, settings)
-      if (!isBrandVisible(caller, read.brand))
-        throw new HttpError(403, `the key ${caller.name} may not act for brand ${read.brand}`)
       const row = { lane: read.name, settings: JSON.stringify(settings) }
       if (!(await stored.add(row, caller.name, caller.audit.ops(auditOf(read)))))
         throw new HttpError(409, `settings: the store has a lane ${read.name} already`)
@@ -70,6 +78,7 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: () => readonly Lane
     refuses: { ...invalid, ...none },
     async handler({ body: { lane, settings } }, caller) {
       const { row, others } = await find(lane, isLaneVisible(caller, lane))
+      demandBrand(caller, settings)
       const next = { ...(JSON.parse(row.settings) as object), ...settings }
       const written = Object.fromEntries(Object.entries(next).filter(([, value]) => value !== null))
       const read = await check(others, written)
