@@ -268,3 +268,35 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
 
 test('each act at a platform leaves its entry', (t) => checkPlatform(t))
 test('each act at a platform leaves its entry (postgres)', { skip }, async (t) => checkPlatform(t, await freshSchema()))
+
+test('a member that a route ignores names no other brand or user in the entry; a key of one brand need not name it', async (t) => {
+  const ofBrand1 = { ...office, name: 'of brand 1', key: 'the-key-of-one-brand', brands: ['1'] }
+  const { url } = await startOperator(t, { adminKeys: [office, ofBrand1], app: { secrets, origins: [] }, publish: [] })
+  const record = { user_id: '7', tokens: [{ token: 'b'.repeat(64), channel: 'ios', provider: 'apns' }] }
+  const elsewhere = 'brand=2&user=8&lane=2/push'
+  const subscriber = { brand: '1', user_id: '7', user: '8', lane: '2/push', of: 'x' }
+  for (const [path, body] of [
+    [`/admin/devices/link?${elsewhere}`, record],
+    [`/admin/devices/unlink?${elsewhere}`, [record, { ...record, user_id: '9' }]],
+    [`/admin/devices/restore?${elsewhere}`, { all: true }],
+    [`/admin/subscriber-tokens?${elsewhere}`, subscriber],
+    [`/admin/people/erase/preview?${elsewhere}`, { brand: '1', user_id: '7' }],
+    [`/admin/keys?${elsewhere}`, { name: 'crm', scopes: ['counts'] }],
+  ] as const)
+    assert.equal((await post(`${url}${path}`, body, ofBrand1.key)).status, 200, path)
+  for (const path of ['/admin/messages?id=5', '/admin/devices/removed'])
+    assert.equal((await get(`${url}${path}`, ofBrand1.key)).status, 200, path)
+  const entries = (await entriesOf(url)).filter(({ act }) => act !== 'audit.list')
+  assert.deepEqual(
+    entries.map(({ act, brand, user, lane, given }) => [act, brand, user, lane, given]),
+    [
+      ['devices.link', '1', '7', undefined, undefined],
+      ['devices.unlink', '1', undefined, undefined, undefined],
+      ['devices.restore', '1', undefined, undefined, { all: true }],
+      ['tokens.create', '1', '7', undefined, undefined],
+      ['keys.add', '1', undefined, undefined, { name: 'crm', scopes: ['counts'] }],
+      ['messages.find', '1', undefined, undefined, { id: '5' }],
+      ['devices.list-removed', '1', undefined, undefined, undefined],
+    ],
+  )
+})

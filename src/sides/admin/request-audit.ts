@@ -2,11 +2,13 @@
 // other case it is stored before the answer is sent.
 
 import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { addressOf } from '../../base/http/address.ts'
 import type { Op } from '../../base/store/database.ts'
 import { type AuditDetails, auditOps, type NewAuditEntry } from '../../subjects/audit/table.ts'
 import type { AuditTrail } from '../../subjects/audit/trail.ts'
+import { membersOf, type RouteSchemas } from './requests.ts'
 
 export interface RequestAudit {
   /** The operations that store the entry, or several. Call it only for a commit, which has the change of the act. */
@@ -33,19 +35,22 @@ export interface RecordedRoute {
   readonly act: string | null
   /** The member that says why the person acts. */
   readonly why: 'reason' | 'note' | undefined
+  readonly schemas: RouteSchemas
 }
 
 export function openEntry(
   trail: AuditTrail,
-  { act, why }: RecordedRoute,
+  { act, why, schemas }: RecordedRoute,
   request: FastifyRequest,
   key: AccessKey,
 ): OpenEntry {
   let noted: AuditDetails = {}
   let stored = act === null
   const entryOf = (details: AuditDetails = {}): NewAuditEntry => {
-    const said = describeRequest(request, why)
-    return { act: act ?? '', by: key.name, address: addressOf(request.raw), ...said, ...noted, ...details }
+    const said = describeRequest(request, why, schemas)
+    const entry = { act: act ?? '', by: key.name, address: addressOf(request.raw), ...said, ...noted, ...details }
+    // A request of a key of one brand need not name the brand.
+    return { ...entry, brand: entry.brand ?? onlyBrandOf(key) }
   }
   return {
     ops(...details) {
@@ -68,13 +73,25 @@ export function openEntry(
   }
 }
 
+const onlyBrandOf = ({ brands = [] }: AccessKey): string | undefined => (brands.length === 1 ? brands[0] : undefined)
+
 /** The members of a request that only select a page. */
 const paging = new Set(['limit', 'after', 'before'])
 
-/** Whom and what a request names: its parameters, its query and its JSON body. */
-function describeRequest({ params, query, body }: FastifyRequest, why: RecordedRoute['why']): AuditDetails {
-  const json = isJson(body) ? body : {}
-  const members = { ...(query as Members), ...json, ...(params as Members) }
+/**
+ * Whom and what a request names: the members of its path, its query and its JSON body that its route declares. The route ignores any
+ * others, so they must not name another brand or user in the entry.
+ */
+function describeRequest(
+  { params, query, body }: FastifyRequest,
+  why: RecordedRoute['why'],
+  schemas: RouteSchemas,
+): AuditDetails {
+  const members = {
+    ...pickDeclared(query as Members, schemas.query),
+    ...pickDeclared(isJson(body) ? body : {}, schemas.body),
+    ...pickDeclared(params as Members, schemas.params),
+  }
   const { brand, user_id, user = user_id, lane, ...rest } = members
   const given = Object.fromEntries(
     Object.entries(rest).filter(([name, value]) => value !== undefined && name !== why && !paging.has(name)),
@@ -90,6 +107,11 @@ function describeRequest({ params, query, body }: FastifyRequest, why: RecordedR
 }
 
 type Members = Readonly<Record<string, unknown>>
+
+function pickDeclared(members: Members, schema: TSchema | undefined): Members {
+  const declared = membersOf(schema)
+  return Object.fromEntries(Object.entries(members).filter(([name]) => Object.hasOwn(declared, name)))
+}
 
 /** A body of another type is a stream, or bytes. */
 const isJson = (body: unknown): body is Members =>

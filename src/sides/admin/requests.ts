@@ -86,14 +86,18 @@ export const actNote = { note: Type.Optional(reasonText) }
  * @returns undefined if the route stores no reason
  */
 export function reasonMemberOf({ body, query }: RouteSchemas): 'reason' | 'note' | undefined {
-  const has = (schema: TSchema | undefined, name: string): boolean => {
-    const { properties } = (schema ?? {}) as { readonly properties?: Readonly<Record<string, { title?: string }>> }
-    return properties?.[name]?.title === reasonTitle
-  }
+  const has = (schema: TSchema | undefined, name: string): boolean => membersOf(schema)[name]?.title === reasonTitle
   return (['note', 'reason'] as const).find((name) => has(body, name) || has(query, name))
 }
 
-interface RouteSchemas {
+/** The members that a schema declares, by their names. */
+export function membersOf(schema: TSchema | undefined): Readonly<Record<string, { readonly title?: string }>> {
+  const { properties = {} } = (schema ?? {}) as { readonly properties?: Readonly<Record<string, { title?: string }>> }
+  return properties
+}
+
+export interface RouteSchemas {
+  readonly params?: TSchema
   readonly body?: TSchema
   readonly query?: TSchema
 }

@@ -71,7 +71,7 @@ export function registerAdmin(
   const entries = new WeakMap<FastifyRequest, OpenEntry>()
   for (const route of routes) {
     const { scope, act, body, bodies, streamed, largeBody } = route
-    const recorded = { act, why: reasonMemberOf(route) }
+    const recorded = { act, why: reasonMemberOf(route), schemas: route }
     const access: RouteAccess<AdminCaller> = {
       callerOf: (request) => ({ ...callerOf(request), audit: entries.get(request) as OpenEntry }),
       onRequest: [
