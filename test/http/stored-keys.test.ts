@@ -178,6 +178,11 @@ test('a key cannot add a key with more than it has: scopes, brands, addresses an
   )
   assert.equal((await addKey(url, { name: 'of all brands', scopes: ['counts'] })).status, 200)
   assert.equal((await revokeKey(url, 'of all brands', limited.key)).status, 404, 'a key of other brands')
+  assert.equal(
+    (await revokeKey(url, office.name, limited.key)).status,
+    404,
+    'a key of the configuration, of other brands',
+  )
   assert.equal((await revokeKey(url, 'new', limited.key)).status, 200)
 })
 

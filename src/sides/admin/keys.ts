@@ -111,7 +111,9 @@ export function keyRoutes(lists: KeyLists, stored: StoredKeys) {
     async handler({ body: { name } }, caller) {
       const row = stored.list().find(({ key }) => key.name === name)
       const configured = Object.entries(lists).find(([, keys]) =>
-        keys.list().some(({ key, source }) => source === 'configuration' && key.name === name),
+        keys
+          .list()
+          .some(({ key, source }) => source === 'configuration' && key.name === name && isVisible(caller, key)),
       )
       if (!row && configured)
         throw new HttpError(
