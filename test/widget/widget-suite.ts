@@ -146,6 +146,86 @@ export function widgetSuite(fixture: BrowserFixture): void {
     await until(() => site.streams.open === 0, { ...patient, awaited: 'the stream is closed' })
   })
 
+  suite('an element that is not in the page has no stream, and marks nothing as seen', async (_, site, newPage) => {
+    const page = await newPage()
+    await until(() => site.streams.open === 1, { ...patient, awaited: 'the element in the page has a stream' })
+    // Without its interval, only the browser's events update the element.
+    await page.evaluate(`(() => {
+      const { url, tokenUrl } = ${widget}
+      window.setInterval = () => 0
+      const brief = Object.assign(document.createElement('bellwire-inbox'), { url, tokenUrl: '/token?user=2002' })
+      document.body.append(brief)
+      brief.remove()
+      window.bell = ${widget}
+      bell.shadowRoot.querySelector('.bell').click()
+    })()`)
+    await eventually(page, `${root}.querySelector('.bell').ariaExpanded === 'true'`, 'the panel is open')
+    await page.evaluate(`bell.remove()`)
+    await until(() => site.streams.open === 0, { ...patient, awaited: 'its stream has ended' })
+    await page.evaluate(`bell.tokenUrl += '&again'`)
+    await page.evaluate(`document.body.append(bell)`)
+    const ref = await site.send({ title: 'While the panel is closed' })
+    await untilShown(page, [ref])
+    await page.evaluate(`${widget}.updateComplete`)
+    assert.equal(await page.evaluate(`${root}.querySelector('.bell').ariaExpanded`), 'false')
+    assert.equal(site.streams.opened, 2)
+
+    // Nor does a list whose page is in the background.
+    const show = (state: string): Promise<unknown> =>
+      page.evaluate(`(() => {
+        Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      })()`)
+    await show('hidden')
+    await page.evaluate(`bell.view = 'list'`)
+    const later = await site.send({ title: 'In the background' })
+    await untilShown(page, [ref, later])
+    assert.equal((await storedOne(site, later))?.seen_at, null)
+    await show('visible')
+    await until(async () => (await storedOne(site, later))?.seen_at, { ...patient, awaited: 'the user has seen it' })
+  })
+
+  suite('the panel is in the window, and follows a bell that scrolls', async (_, site, newPage) => {
+    const page = await newPage()
+    await untilShown(page, [await site.send({ title: 'Hello' })])
+    const box = (selector: string): Promise<DOMRect> =>
+      page.evaluate(`${root}.querySelector('${selector}').getBoundingClientRect().toJSON()`)
+    await page.evaluate(`${widget}.style.cssText = 'position: fixed; bottom: 10px; left: 10px'`)
+    await page.evaluate(`${root}.querySelector('.bell').click()`)
+    await eventually(page, `${root}.querySelector('.bell').ariaExpanded === 'true'`, 'the panel is open')
+    const [bell, panel] = [await box('.bell'), await box('.panel')]
+    assert.ok(panel.top >= 0 && panel.bottom <= bell.top, JSON.stringify({ bell, panel }))
+
+    await page.evaluate(`(() => {
+      const area = document.createElement('div')
+      area.style.cssText = 'height: 200px; overflow: auto'
+      area.innerHTML = '<div style="height: 100px"></div><div style="height: 900px" id="inner"></div>'
+      document.body.append(area)
+      ${widget}.style.cssText = ''
+      area.lastChild.append(${widget})
+      window.area = area
+    })()`)
+    await eventually(page, `${root}.querySelector('.bell').ariaExpanded === 'false'`, 'the panel is closed')
+    await page.evaluate(`${root}.querySelector('.bell').click()`)
+    await eventually(page, `${root}.querySelector('.bell').ariaExpanded === 'true'`, 'the panel is open')
+    await page.evaluate(`area.scrollTop = 60`)
+    const gap = `${root}.querySelector('.panel').getBoundingClientRect().top - ${root}.querySelector('.bell').getBoundingClientRect().bottom`
+    await eventually(page, `Math.round(${gap}) === 10`, 'the panel has followed')
+  })
+
+  suite('a route that answers a page instead of a token is named in the console', async (_, _site, newPage) => {
+    const page = await newPage()
+    await page.evaluate(`(() => {
+      console.warn = (text) => { window.warned = text }
+      ${widget}.tokenUrl = '/sign-in'
+    })()`)
+    await eventually(page, `window.warned !== undefined`, 'a warning is shown')
+    assert.equal(
+      await page.evaluate('window.warned'),
+      'bellwire-inbox: token-url /sign-in did not answer {"token": …}: answer 401 if nobody is signed in, not a page',
+    )
+  })
+
   suite('without a connection the page says so, and afterwards every tab has each notification once', async (_, site, newPage) => {
     const [first, second] = [await newPage(), await newPage()]
     const sent = [await site.send({ title: 'Before' })]
@@ -261,6 +341,16 @@ export function widgetSuite(fixture: BrowserFixture): void {
     )
     assert.equal(panel, Math.max(bell, 8))
     assert.match(await page.evaluate(`${root}.querySelector('.time').textContent`), /الآن|دقيقة/)
+    // Not all pages name their language as HTML demands.
+    for (const [lang, expected] of [
+      ['de_AT', /jetzt|Minute/],
+      ['C.UTF-8', /now|min/],
+    ] as const) {
+      await page.evaluate(`document.documentElement.lang = '${lang}'`)
+      await page.evaluate(`${widget}.requestUpdate()`)
+      await page.evaluate(`${widget}.updateComplete`)
+      assert.match(await page.evaluate(`${root}.querySelector('.time').textContent`), expected)
+    }
   })
 }
 

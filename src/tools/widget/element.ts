@@ -60,7 +60,8 @@ export class InboxElement extends LitElement {
     super.connectedCallback()
     this.#times = setInterval(() => this.requestUpdate(), timesMs)
     addEventListener('resize', this.#place)
-    addEventListener('scroll', this.#place, { passive: true })
+    addEventListener('scroll', this.#place, { passive: true, capture: true })
+    document.addEventListener('visibilitychange', this.#shownAgain)
     if (this.hasUpdated) this.#connect()
   }
 
@@ -68,12 +69,16 @@ export class InboxElement extends LitElement {
     super.disconnectedCallback()
     clearInterval(this.#times)
     removeEventListener('resize', this.#place)
-    removeEventListener('scroll', this.#place)
+    removeEventListener('scroll', this.#place, { capture: true })
+    document.removeEventListener('visibilitychange', this.#shownAgain)
+    // The browser closes the panel without an event.
+    this.#open = false
     this.#disconnect()
   }
 
   override willUpdate(changed: PropertyValues<InboxElement>): void {
-    if (connecting.some((name) => changed.has(name))) this.#connect()
+    // An element outside the page is updated too.
+    if (this.isConnected && connecting.some((name) => changed.has(name))) this.#connect()
   }
 
   override updated(): void {
@@ -88,8 +93,14 @@ export class InboxElement extends LitElement {
     return { ...english, ...this.texts }
   }
 
+  /** Undefined, the browser's own: the page has no language, or one that is not a tag of BCP 47. */
   get #locale(): string | undefined {
-    return this.closest<HTMLElement>('[lang]')?.lang || undefined
+    const lang = this.closest<HTMLElement>('[lang]')?.lang.replaceAll('_', '-')
+    try {
+      return lang && Intl.getCanonicalLocales(lang)[0]
+    } catch {
+      return undefined
+    }
   }
 
   get #showsList(): boolean {
@@ -239,6 +250,9 @@ export class InboxElement extends LitElement {
     if (this.#open && this.#bell && this.#panel) placePanel(this.#panel, this.#bell)
   }
 
+  /** Marks as seen what the user sees now, and computes the times again. */
+  #shownAgain = (): void => this.requestUpdate()
+
   get #bell(): HTMLElement | null {
     return this.renderRoot.querySelector('.bell')
   }
@@ -303,6 +317,8 @@ async function fetchToken(url: string): Promise<string | null> {
   // Nobody is signed in.
   if (response.status === 401 || response.status === 403) return null
   if (!response.ok) throw new Error(`token-url ${url} answered ${response.status}`)
-  const { token } = (await response.json()) as { token: string }
-  return token
+  const answer = (await response.json().catch(() => undefined)) as { token?: string | null } | null | undefined
+  if (answer?.token === undefined)
+    throw new Error(`token-url ${url} did not answer {"token": …}: answer 401 if nobody is signed in, not a page`)
+  return answer.token
 }
