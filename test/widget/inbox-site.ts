@@ -20,6 +20,8 @@ export interface InboxSite {
   readonly proxy: TcpProxy
   /** The lifetime of the tokens that the backend makes from now on; 0: no user is signed in. */
   tokenSeconds: number
+  /** The user who is signed in, instead of the user in the address of the page. */
+  signedIn: string | undefined
   /** Tokens that the backend has made. */
   readonly tokens: number
   /** The open streams at the operator, and the most that were open at the same time. */
@@ -72,6 +74,7 @@ export async function startInboxSite(
     url,
     proxy,
     tokenSeconds: 600,
+    signedIn: undefined,
     tokens: 0,
     streams,
     async send(content, user = '1001') {
@@ -105,7 +108,7 @@ export async function startInboxSite(
     if (pathname === '/token') {
       if (site.tokenSeconds === 0) return void response.writeHead(401).end()
       site.tokens++
-      const userId = searchParams.get('user') ?? '1001'
+      const userId = site.signedIn ?? searchParams.get('user') ?? '1001'
       const token = await createSubscriberToken({ secret, brand: '1', userId, ttlSeconds: site.tokenSeconds })
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ token }))
     }
@@ -126,6 +129,7 @@ function page(operator: string, query: URLSearchParams): string {
 <html lang="${query.get('lang') ?? 'en'}" dir="${query.get('dir') ?? 'ltr'}">
 <meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>A shop</title>
 <style>body { font-family: sans-serif; background: Canvas; color: CanvasText } header { display: flex; justify-content: end }</style>
+${query.has('clock') ? `<script>{ const now = Date.now; Date.now = () => now() + ${query.get('clock')} }</script>` : ''}
 ${query.has('attack') ? `<script>${replaceLinks(query.get('attack') ?? '')}</script>` : ''}
 <script type="module" src="/widget.js"></script>
 <header><bellwire-inbox id="widget" view="${view}" url="${operator}" token-url="/token?user=${user}"></bellwire-inbox></header>

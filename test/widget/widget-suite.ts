@@ -146,6 +146,50 @@ export function widgetSuite(fixture: BrowserFixture): void {
     await until(() => site.streams.open === 0, { ...patient, awaited: 'the stream is closed' })
   })
 
+  suite('after another user signs in, only her notifications are shown and marked', async (_, site, newPage) => {
+    const secret = await site.send({ title: 'For the first user' })
+    const hers: string[] = []
+    // More than the first user has: her position is none that the operator refuses.
+    for (let i = 0; i < 5; i++) hers.push(await site.send({ title: 'For the second user' }, '2002'))
+    site.tokenSeconds = 2
+    const page = await newPage('view=list')
+    await page.evaluate(`import('/widget.js').then(({ createInbox }) => {
+      const { url } = ${widget}
+      window.client = createInbox({ url, getToken: async () => (await (await fetch('/token', { method: 'POST' })).json()).token })
+      client.start()
+    })`)
+    await untilShown(page, [secret])
+    await eventually(page, 'client.state.items.length === 1', 'the client has the list')
+    await page.evaluate('client.stop()')
+    site.signedIn = '2002'
+    site.tokenSeconds = 600
+    await untilShown(page, hers)
+    await until(async () => (await site.stored('2002'))[0]?.seen_at, { ...patient, awaited: 'it is marked as seen' })
+    hers.push(await site.send({ title: 'For the second user, too' }, '2002'))
+    await untilShown(page, hers)
+    await site.send({ title: 'For the first user, too' })
+    assert.equal((await site.stored())[0]?.seen_at, null)
+    // A client that starts again, without a connection.
+    site.proxy.freeze()
+    await page.evaluate('client.start()')
+    await eventually(page, 'client.state.items.length === 0', 'the list of the first user is removed')
+  })
+
+  suite('a click in a second tab is stored although its link leaves the page, also after the first token has expired', async (_, site, newPage) => {
+    const ref = await site.send({ title: 'Away', url: '/?elsewhere' })
+    await newPage()
+    site.tokenSeconds = 3
+    const page = await newPage()
+    await untilShown(page, [ref])
+    const receivedMs = await page.evaluate<number>('performance.now()')
+    site.tokenSeconds = 600
+    await eventually(page, `performance.now() > ${receivedMs + 3_000}`, 'the token has expired')
+    // The page is left before the answer to a request for a token.
+    site.tokenSeconds = 0
+    await page.evaluate(`${root}.querySelector('.link').click()`)
+    await until(async () => (await storedOne(site, ref))?.clicked_at, { ...patient, awaited: 'the click is stored' })
+  })
+
   suite('an element that is not in the page has no stream, and marks nothing as seen', async (_, site, newPage) => {
     const page = await newPage()
     await until(() => site.streams.open === 1, { ...patient, awaited: 'the element in the page has a stream' })
@@ -168,6 +212,7 @@ export function widgetSuite(fixture: BrowserFixture): void {
     await untilShown(page, [ref])
     await page.evaluate(`${widget}.updateComplete`)
     assert.equal(await page.evaluate(`${root}.querySelector('.bell').ariaExpanded`), 'false')
+    await until(() => site.streams.open === 1, { ...patient, awaited: 'its stream is open again' })
     assert.equal(site.streams.opened, 2)
 
     // Nor does a list whose page is in the background.
@@ -188,7 +233,7 @@ export function widgetSuite(fixture: BrowserFixture): void {
   suite('the panel is in the window, and follows a bell that scrolls', async (_, site, newPage) => {
     const page = await newPage()
     await untilShown(page, [await site.send({ title: 'Hello' })])
-    const box = (selector: string): Promise<DOMRect> =>
+    const box = (selector: string): Promise<{ top: number; bottom: number }> =>
       page.evaluate(`${root}.querySelector('${selector}').getBoundingClientRect().toJSON()`)
     await page.evaluate(`${widget}.style.cssText = 'position: fixed; bottom: 10px; left: 10px'`)
     await page.evaluate(`${root}.querySelector('.bell').click()`)
@@ -319,8 +364,8 @@ export function widgetSuite(fixture: BrowserFixture): void {
     )
   })
 
-  suite('a notification disappears when it expires, and is not counted any more', async (_, site, newPage) => {
-    const page = await newPage()
+  suite('a notification disappears when it expires, and is not counted any more, also if the clock of the device is a day fast', async (_, site, newPage) => {
+    const page = await newPage('clock=86400000')
     const stays = await site.send({ title: 'Stays' })
     const expires = await site.send({ title: 'Expires', expires_at: new Date(Date.now() + 4_000).toISOString() })
     await untilShown(page, [stays, expires])

@@ -105,6 +105,8 @@ export async function appRoutes(
       origin: [...access.origins],
       methods: ['GET', 'POST'],
       allowedHeaders: ['authorization', 'content-type', 'last-event-id', 'cache-control'],
+      // A page cannot read others. The widget needs both.
+      exposedHeaders: ['date', 'retry-after'],
       maxAge: 600,
     })
     for (const route of routes) {

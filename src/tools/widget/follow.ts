@@ -5,6 +5,7 @@ import { readEvents } from './event-stream.ts'
 import { type OperatorCalls, OtherUser, Refused, SignedOut } from './operator-calls.ts'
 import { delayAfter, pause } from './pause.ts'
 import { joinTabs, type TabMessage } from './tab-group.ts'
+import type { Token } from './token.ts'
 import type { InboxState, InboxStatus } from './types.ts'
 import { createWarnings } from './warnings.ts'
 
@@ -17,24 +18,26 @@ export interface View {
   /** Fetches the list, which contains all events up to the new position. */
   list(signal: AbortSignal): Promise<void>
   apply(event: string | undefined, id: number, data: string): void
+  /** Shows this user from now on. The state of another user is removed. */
+  show(user: string): void
   clear(): void
 }
 
 const firstRetryMs = 1_000
+/** The wait after a token could not be renewed. */
+const renewalRetryMs = 30_000
 
 /** Follows the inbox until the signal aborts, the operator closes the inbox, or no user is signed in. */
 export async function follow(url: string, calls: OperatorCalls, view: View, signal: AbortSignal): Promise<void> {
   let failures = 0
-  let user: string | undefined
   // biome-ignore lint/suspicious/noConsole: the page shows users no more than an outage
   const warnOnce = createWarnings(url, location.origin, (text) => console.warn(text))
   while (!signal.aborted) {
     try {
       const token = await calls.token()
       const name = `bellwire-inbox ${JSON.stringify([url, token.brand, token.user])}`
-      if (user !== undefined && name !== user) view.clear()
-      user = name
-      await followUser(name, calls, view, signal, () => {
+      view.show(name)
+      await followUser(name, token, calls, view, signal, () => {
         failures = 0
       })
     } catch (error) {
@@ -44,8 +47,10 @@ export async function follow(url: string, calls: OperatorCalls, view: View, sign
         view.clear()
         return view.set({ status: 'signed-out' })
       }
-      if (error instanceof Refused && error.status === 403)
-        return view.set({ status: 'closed', reason: error.message, items: [], unseen: 0, unread: 0, more: false })
+      if (error instanceof Refused && error.status === 403) {
+        view.clear()
+        return view.set({ status: 'closed', reason: error.message })
+      }
       failures++
       if (navigator.onLine) warnOnce(error)
       view.set({ status: 'offline' })
@@ -56,6 +61,7 @@ export async function follow(url: string, calls: OperatorCalls, view: View, sign
 
 async function followUser(
   name: string,
+  token: Token,
   calls: OperatorCalls,
   view: View,
   stopped: AbortSignal,
@@ -64,6 +70,7 @@ async function followUser(
   const failed = new AbortController()
   const signal = AbortSignal.any([stopped, failed.signal])
   let leads = false
+  let renewal = 0
   /** The list that is being fetched, and the messages that arrive meanwhile. */
   let listing: Promise<void> | undefined
   let waiting: TabMessage[] | undefined
@@ -72,6 +79,7 @@ async function followUser(
     if (waiting) waiting.push(message)
     else receive(message)
   })
+  renewAfter(freshMs(token))
   try {
     await list()
     onListed()
@@ -82,7 +90,18 @@ async function followUser(
   } finally {
     leads = false
     failed.abort()
+    clearTimeout(renewal)
     tabs.leave()
+  }
+
+  /** Renews the token before it expires: a click that leaves the page cannot wait for a new one. */
+  function renewAfter(waitMs: number): void {
+    renewal = setTimeout(async () => {
+      const renewed = await calls.renew().catch((error: unknown) => {
+        if (isFinal(error)) failed.abort(error)
+      })
+      if (!signal.aborted) renewAfter(renewed ? freshMs(renewed) : renewalRetryMs)
+    }, waitMs)
   }
 
   async function list(): Promise<void> {
@@ -187,6 +206,11 @@ async function followUser(
     view.set({ status })
     tabs.post({ kind: 'status', status, position: view.position })
   }
+}
+
+/** The time after which a token is renewed. The bounds are for a lifetime that the operator refuses. */
+function freshMs({ lifetimeMs }: Token): number {
+  return Math.min(Math.max(lifetimeMs * 0.8, 1_000), 86_400_000)
 }
 
 /** No further attempt with this user can succeed. */

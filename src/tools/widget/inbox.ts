@@ -33,6 +33,8 @@ export function createInbox(options: InboxOptions): Inbox {
   const arrivalListeners = new Set<(notification: InboxNotification) => void>()
   let state = initialState
   let running: AbortController | undefined
+  /** Whose notifications `state` has. An answer to a call for another user changes nothing. */
+  let user: string | undefined
   let expiry = 0
   /** The last event that `state` contains. */
   let position = 0
@@ -82,6 +84,7 @@ export function createInbox(options: InboxOptions): Inbox {
       set,
       async list(signal: AbortSignal): Promise<void> {
         const page = await fetchPage({}, signal)
+        signal.throwIfAborted()
         position = Number(page.last_event_id)
         next = page.next
         const { items, unseen, unread } = page
@@ -92,16 +95,23 @@ export function createInbox(options: InboxOptions): Inbox {
         if (event === 'counts' && id >= position) set(withCounts(state, JSON.parse(data)))
         position = Math.max(position, id)
       },
-      clear(): void {
-        position = 0
-        next = null
-        set(initialState)
+      show(shown: string): void {
+        if (user !== undefined && user !== shown) clear()
+        user = shown
       },
+      clear,
     }
   }
 
+  function clear(): void {
+    user = undefined
+    position = 0
+    next = null
+    set(initialState)
+  }
+
   function showNotification(notification: InboxNotification): void {
-    const { state: changed, arrived } = withNotification(state, notification, Date.now())
+    const { state: changed, arrived } = withNotification(state, notification, calls.now())
     set(changed)
     if (arrived) for (const listener of arrivalListeners) listener(notification)
   }
@@ -112,29 +122,31 @@ export function createInbox(options: InboxOptions): Inbox {
     clearTimeout(expiry)
     const at = nextExpiry(state)
     if (at === undefined || !running) return
-    const removeExpired = (): void => set(withoutExpired(state, Date.now()))
-    expiry = setTimeout(removeExpired, Math.min(Math.max(at - Date.now(), 0), longestTimerMs))
+    const removeExpired = (): void => set(withoutExpired(state, calls.now()))
+    expiry = setTimeout(removeExpired, Math.min(Math.max(at - calls.now(), 0), longestTimerMs))
   }
 
   async function mark(as: Mark, ids: readonly string[] | 'all'): Promise<void> {
     const before = state
+    const marker = user
     set(withMark(state, as, ids, new Date().toISOString()))
     try {
       const which = ids === 'all' ? { up_to: String(position) } : { site_notification_ids: ids }
       const response = await calls.call('/app/inbox/mark', { body: { as, ...which } })
       const counts: InboxCounts = await response.json()
       // The state has changed since the request.
-      set(withCounts(state, counts))
+      if (user === marker) set(withCounts(state, counts))
     } catch (error) {
-      set(withoutMark(state, before, ids))
+      if (user === marker) set(withoutMark(state, before, ids))
       throw error
     }
   }
 
   async function loadOlder(before: string): Promise<void> {
+    const reader = user
     const page = await fetchPage({ before })
     // The list was fetched again in the meantime.
-    if (next !== before) return
+    if (next !== before || user !== reader) return
     next = page.next
     set(appendPage(state, page))
   }

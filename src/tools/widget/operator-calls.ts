@@ -1,4 +1,4 @@
-import { readToken, type Token } from './token.ts'
+import { haveOneUser, readToken, type Token } from './token.ts'
 import type { InboxOptions } from './types.ts'
 
 /** Longest wait for the answer to a request. */
@@ -23,12 +23,16 @@ export class SignedOut extends Error {}
 export class OtherUser extends Error {}
 
 export interface OperatorCalls {
-  /** The token of the signed-in user. A new one, if the last has expired. */
+  /** The token of the signed-in user, for whom the later calls are. A new one, if the last has expired. */
   token(): Promise<Token>
+  /** Gets a new token for the same user. @throws SignedOut, OtherUser */
+  renew(): Promise<Token>
   /** The next call gets a new token. */
   dropToken(): void
   /** Sends a request with the token. A token that the operator refuses is renewed once. @throws Refused, SignedOut, OtherUser */
   call(path: string, request: CallRequest): Promise<Response>
+  /** The time of the operator, in epoch milliseconds. */
+  now(): number
 }
 
 export interface CallRequest {
@@ -44,25 +48,37 @@ export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCa
   const base = url.replace(/\/+$/, '')
   let current: (Token & { readonly receivedAt: number }) | undefined
   let renewal: Promise<Token> | undefined
+  let served: Token | undefined
+  /** How much later it is at the operator. The clock of the device may be wrong. */
+  let aheadMs = 0
 
   return {
-    token,
+    async token() {
+      served = await validToken()
+      return served
+    },
+    renew: async () => demandServed(await newToken()),
     dropToken() {
       current = undefined
     },
     call,
+    now: () => Date.now() + aheadMs,
   }
 
-  async function token(): Promise<Token> {
-    // The age of the token counts, because the clock of the device may be wrong.
+  async function validToken(): Promise<Token> {
+    // The age of the token counts, not the clock of the device.
     if (current && performance.now() - current.receivedAt < current.lifetimeMs) return current
-    renewal ??= renew().finally(() => {
+    return newToken()
+  }
+
+  function newToken(): Promise<Token> {
+    renewal ??= fetchToken().finally(() => {
       renewal = undefined
     })
     return renewal
   }
 
-  async function renew(): Promise<Token> {
+  async function fetchToken(): Promise<Token> {
     const text = await getToken()
     if (!text) {
       current = undefined
@@ -73,13 +89,17 @@ export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCa
   }
 
   async function call(path: string, request: CallRequest): Promise<Response> {
-    const used = await token()
+    const used = demandServed(await validToken())
     const response = await send(path, used, request)
     if (response.status !== 401) return demandOk(response)
     if (current === used) current = undefined
-    const renewed = await token()
-    if (renewed.user !== used.user || renewed.brand !== used.brand) throw new OtherUser('another user is signed in')
-    return demandOk(await send(path, renewed, request))
+    return demandOk(await send(path, demandServed(await validToken(), used), request))
+  }
+
+  /** A call with the token of another user would show or mark that user's notifications. */
+  function demandServed(token: Token, user = served): Token {
+    if (user && !haveOneUser(token, user)) throw new OtherUser('another user is signed in')
+    return token
   }
 
   async function send(path: string, { text }: Token, request: CallRequest): Promise<Response> {
@@ -87,7 +107,7 @@ export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCa
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(new Error('the operator did not answer')), timeoutMs)
     try {
-      return await fetch(base + path, {
+      const response = await fetch(base + path, {
         headers: {
           authorization: `Bearer ${text}`,
           ...(body && { 'content-type': 'application/json' }),
@@ -99,6 +119,8 @@ export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCa
         // A mark is sent although its link leads to another page.
         ...(body && { method: 'POST', body: JSON.stringify(body), keepalive: true }),
       })
+      aheadMs = Date.parse(response.headers.get('date') ?? '') - Date.now() || 0
+      return response
     } finally {
       // The timeout of an ordinary request covers the body too.
       if (endless) clearTimeout(timer)

@@ -5,6 +5,9 @@ export interface Token {
   readonly lifetimeMs: number
 }
 
+/** Whether both tokens are of the same user of the same brand. */
+export const haveOneUser = (a: Token, b: Token): boolean => a.user === b.user && a.brand === b.brand
+
 /** Reads the brand and the user of a subscriber token. Only the operator verifies the signature. */
 export function readToken(text: string): Token {
   try {
@@ -13,7 +16,7 @@ export function readToken(text: string): Token {
     )
     const { brand, sub, exp, iat } = JSON.parse(new TextDecoder().decode(bytes))
     if (typeof brand === 'string' && typeof sub === 'string')
-      return { text, brand, user: sub, lifetimeMs: (exp - iat) * 1000 }
+      return { text, brand, user: sub, lifetimeMs: (exp - (iat ?? Date.now() / 1000)) * 1000 }
   } catch {
     // The error below names the remedy.
   }
