@@ -1,4 +1,4 @@
-// The inbox checks whether its user may see notifications (docs/contributing/decisions.md): for each list, new stream, and streamed notification.
+// The inbox checks whether its user may see notifications (docs/contributing/decisions.md): for each list, new stream, streamed notification, and ping.
 
 import assert from 'node:assert/strict'
 import { onSqlite } from '../support/engines.ts'
@@ -28,6 +28,22 @@ onSqlite('when a user is excluded, their open stream sends no further notificati
   assert.deepEqual(theirs.refs, [other.ref], 'the same id of another brand is another user')
   assert.equal((await list(inbox, bearer)).status, 403)
   assert.equal((await follow(inbox, bearer)).response.statusCode, 403)
+})
+
+onSqlite('the open stream of an excluded user ends, also without a further notification', async (t, store) => {
+  const database = await openStore(t, store)
+  const excluded = new Set<string>()
+  const allowed = async (brand: string, userId: string): Promise<boolean> => !excluded.has(`${brand}/${userId}`)
+  const inbox = await serveInbox(t, database, { allowed, pingMs: 100 })
+  const bearer = await token('1', '1001')
+  const mine = await Promise.all([follow(inbox, bearer), follow(inbox, bearer)])
+  const theirs = await follow(inbox, await token('2', '1001'))
+  await Promise.all([...mine, theirs].map((stream) => stream.until(isReady)))
+  excluded.add('1/1001')
+  await Promise.all(mine.map(({ ended }) => ended))
+  const after = message('2', '1001')
+  await deliver(database, [after])
+  await theirs.until(({ refs }) => refs.length === 1)
 })
 
 onSqlite('while the check fails, a stream sends nothing; afterwards it sends what it missed', async (t, store) => {

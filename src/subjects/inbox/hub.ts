@@ -29,8 +29,8 @@ export interface HubOptions {
   /** Most open streams of one user. A further stream ends the oldest one. */
   readonly streamsPerUser: number
   /**
-   * Whether this user may see the inbox now (docs/contributing/decisions.md). Called for each list and stream, and before notifications are
-   * written; rejects if that is unknown.
+   * Whether this user may see the inbox now (docs/contributing/decisions.md). Called for each list and stream, before notifications are
+   * written, and with each ping; rejects if that is unknown.
    */
   readonly allowed?: ((brand: string, userId: string) => Promise<boolean>) | undefined
   /** Ends the streams whose token is revoked. */
@@ -212,7 +212,11 @@ export function createHub(options: HubOptions): Hub {
     rows: ReadonlyMap<string, readonly ChangedRow[]>,
   ): Promise<'allowed' | 'refused' | 'unknown'> {
     const nothingToShow = !rows.get(topicOf(brand, userId))?.some(({ seq }) => seq !== null)
-    if (!allowed || nothingToShow) return 'allowed'
+    return nothingToShow ? 'allowed' : askAllowed(brand, userId)
+  }
+
+  async function askAllowed(brand: string, userId: string): Promise<'allowed' | 'refused' | 'unknown'> {
+    if (!allowed) return 'allowed'
     try {
       return (await allowed(brand, userId)) ? 'allowed' : 'refused'
     } catch {
@@ -220,9 +224,18 @@ export function createHub(options: HubOptions): Hub {
     }
   }
 
-  /** Once a second: sends due pings, and ends streams with an expired token or a client that does not read. */
+  /** A page whose stream ends asks for the list, is refused, and shows no notification any more. */
+  async function endIfRefused({ brand, userId, streams }: UserStreams): Promise<void> {
+    if ((await askAllowed(brand, userId)) === 'refused') for (const stream of [...streams]) stream.end('refused')
+  }
+
+  /**
+   * Once a second: sends due pings, and ends streams with an expired token, of a user who was excluded, or of a client that does not
+   * read.
+   */
   async function checkStreams(): Promise<void> {
     const time = now()
+    const due = new Set<UserStreams>()
     let written = 0
     for (const stream of allStreams()) {
       if (!stream.blocked) stream.lastUnblockedAt = time
@@ -235,9 +248,14 @@ export function createHub(options: HubOptions): Hub {
         stream.nextPingAt = time + pingMs
         stream.write(ping)
         // A wake may be lost, so each ping reads too.
-        refresh(topicOf(stream.brand, stream.userId), stream)
+        const topic = topicOf(stream.brand, stream.userId)
+        refresh(topic, stream)
+        const user = users.get(topic)
+        if (user) due.add(user)
       }
     }
+    // In one turn, so that the users of a brand are one look-up.
+    for (const user of due) void endIfRefused(user)
   }
 
   function allStreams(): Stream[] {
