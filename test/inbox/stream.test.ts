@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import test from 'node:test'
 import { on } from '../../src/base/runtime/events.ts'
 import { createInbox } from '../../src/subjects/inbox/inbox.ts'
@@ -322,6 +323,22 @@ test('the first column of both operations that add a notification is the brand',
   }
   for (const { rows } of addOps(row)) assert.equal(rows[0]?.[0], '2')
 })
+
+onSqlite(
+  'a user whose id is the hash of a long id gets no notification of the user with the long id',
+  async (t, store) => {
+    const database = await openStore(t, store)
+    const inbox = await serveInbox(t, database)
+    const long = 'x'.repeat(200)
+    const hash = createHash('sha256').update(long).digest('base64url')
+    const [first, second] = [await follow(inbox, await token('1', long)), await follow(inbox, await token('1', hash))]
+    await Promise.all([first, second].map((stream) => stream.until(isReady)))
+    const [ofFirst, ofSecond] = [message('1', long), message('1', hash)]
+    await deliver(database, [ofFirst, ofSecond])
+    await Promise.all([first, second].map((stream) => stream.until(({ refs }) => refs.length === 1)))
+    assert.deepEqual([first.refs, second.refs], [[ofFirst.ref], [ofSecond.ref]])
+  },
+)
 
 test('a stream beyond the limit of its user ends the oldest one, and one beyond the limit of the process is refused', async (t) => {
   const database = await openStore(t, await sqliteUrl(t))
