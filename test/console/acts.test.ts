@@ -35,6 +35,8 @@ test('a lane is paused with its reason, which names the person, and is resumed',
   const lane = await browser.look('/console/lane?name=1/push')
   const asked = await browser.look(addressOf(lane, 'Pause'))
   assert.match(asked.text, /0 messages wait in lane 1\/push\. Running calls end/)
+  const byLink = await browser.look('/console/lanes/pause?lane=1/push&csrf=of-a-link')
+  assert.doesNotMatch(byLink.html, /value="of-a-link"/, 'a link cannot choose the token of the form')
   const form = `${platform}/console/lanes/pause?lane=1/push`
   const untried = await browser.look('/console/lanes/try?lane=1/push')
   assert.match(untried.text, /Lane 1\/push is not held\. Back/, 'nothing is asked that would change nothing')

@@ -136,7 +136,8 @@ test('another site can send no form: neither its Origin nor its lack of the toke
 
 test('a sign-in leads only to pages of the console', async (t) => {
   const { url } = await startSide(t)
-  for (const to of ['//evil.example', '/\\evil.example', 'https://evil.example', '@evil.example', '.evil.example'])
+  const others = ['//evil.example', '/\\evil.example', 'https://evil.example', '@evil.example', '.evil.example']
+  for (const to of [...others, '/a\r\nSet-Cookie: a=b', '/\u0000', '/é'])
     assert.equal((await visitor(url).send('/console/sign-in', { key: adminKey.key, to })).path, '/console', to)
 })
 

@@ -15,7 +15,7 @@ export function questionContent(
   return html`<h1>${act.title}</h1>
 !${refusal}!${before}
 <form class="ask" method="post" action="${visit.link(act.path, visit.query)}">
-!${hidden({ csrf: visit.csrf, ...visit.query })}
+!${hidden({ ...visit.query, csrf: visit.csrf })}
 !${none ? html`<p>${none}</p>` : html`<p>!${effect}</p>!${fields}`}
 <p class="buttons">!${none ? '' : html`<button class="primary !${act.isFinal ? 'final' : ''}">${act.title}</button>`}<a class="button" href="${back}">Back</a></p>
 </form>`

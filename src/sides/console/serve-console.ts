@@ -207,7 +207,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   /** Only pages of the console. */
   const addressAfter = (request: FastifyRequest, to: string): string =>
-    `${baseOf(request)}${/^\/[^/\\]/.test(to) ? to : ''}`
+    `${baseOf(request)}${/^\/(?![/\\])[!-~]+$/.test(to) ? to : ''}`
 
   async function signInPage(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
     const base = baseOf(request)
