@@ -115,6 +115,9 @@ export async function startInboxSite(
     if (pathname === '/picture.svg')
       return void response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(picture)
     if (pathname === '/favicon.ico') return void response.writeHead(204).end()
+    // As docs/inbox.md says.
+    const policy = `default-src 'none'; script-src 'self'; connect-src 'self' ${proxy.url}; img-src 'self' data:; require-trusted-types-for 'script'; trusted-types lit-html`
+    if (searchParams.has('policy')) response.setHeader('content-security-policy', policy)
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page(proxy.url, searchParams))
   }
 }

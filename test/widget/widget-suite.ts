@@ -324,6 +324,19 @@ export function widgetSuite(fixture: BrowserFixture): void {
     assert.equal(await page.evaluate('window.attacked === undefined'), true)
   })
 
+  suite('a strict content security policy allows the widget, with images in their addresses', async (_, site, newPage) => {
+    const image_url = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>'
+    const ref = await site.send({ title: '\u200b ', body: 'Text', image_url })
+    const page = await newPage('view=list&policy')
+    await untilShown(page, [ref])
+    await eventually(page, `${root}.querySelector('.image img')?.naturalWidth === 8`, 'the image is shown')
+    assert.equal(await page.evaluate(`getComputedStyle(${root}.querySelector('.item')).display`), 'flex')
+    // A title without visible characters is none.
+    assert.equal(await page.evaluate(`${root}.querySelector('.item-title').textContent`), 'Text')
+    assert.equal(await page.evaluate(`${root}.querySelector('.item-body')`), null)
+    assert.equal(await page.evaluate(`${root}.querySelector('.dismiss').ariaLabel`), 'Remove: Text')
+  })
+
   suite('everything can be done with the keyboard', async (_, site, newPage) => {
     const page = await newPage()
     const refs = [

@@ -9,6 +9,7 @@ import { safeUrl } from './safe-url.ts'
 import { styles } from './styles.ts'
 import { english, type InboxTexts } from './texts.ts'
 import type { Inbox, InboxNotification, InboxOptions, InboxState, Mark } from './types.ts'
+import { isVisible } from './visible-text.ts'
 
 /** How often the shown times are computed again. */
 const timesMs = 30_000
@@ -175,7 +176,7 @@ export class InboxElement extends LitElement {
   }
 
   #titleOf({ title, body }: InboxNotification): string {
-    return title || body || this.#texts.untitled
+    return [title, body].find(isVisible) ?? this.#texts.untitled
   }
 
   protected override render(): TemplateResult {

@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { bellIcon, closeIcon } from './icons.ts'
-import { safeUrl } from './safe-url.ts'
+import { safeImageUrl, safeUrl } from './safe-url.ts'
 import type { InboxTexts } from './texts.ts'
 import { fullTimeText, timeText } from './time-text.ts'
 import type { InboxNotification } from './types.ts'
+import { isVisible } from './visible-text.ts'
 
 export interface ItemContext {
   readonly texts: InboxTexts
@@ -16,11 +17,11 @@ export interface ItemContext {
 
 /** One notification: a link if it has a safe URL, else a button. Its texts are only ever set as text. */
 export function notificationItem(item: InboxNotification, context: ItemContext): TemplateResult {
-  const { site_notification_id: id, body, title, read_at, created_at } = item
+  const { site_notification_id: id, body, read_at, created_at } = item
   const { texts, now, locale } = context
   const name = context.titleOf(item)
   const href = safeUrl(item.url, document.baseURI)
-  const image = safeUrl(item.image_url, document.baseURI)
+  const image = safeImageUrl(item.image_url, document.baseURI)
   const at = new Date(created_at)
   const open = (event: Event): void => context.open(item, event)
   const auxiliary = (event: MouseEvent): void => void (event.button === 1 && open(event))
@@ -30,7 +31,7 @@ export function notificationItem(item: InboxNotification, context: ItemContext):
     </span>
     <span class="text">
       <span part="item-title" class="item-title" dir="auto">${name}</span>
-      ${title && body ? html`<span part="item-body" class="item-body" dir="auto">${body}</span>` : nothing}
+      ${isVisible(body) && body !== name ? html`<span part="item-body" class="item-body" dir="auto">${body}</span>` : nothing}
       <time part="time" class="time" datetime=${created_at} title=${fullTimeText(at, locale)}>${timeText(at, now, locale)}</time>
       ${read_at === null ? html`<span class="spoken">${texts.unread}</span>` : nothing}
     </span>`

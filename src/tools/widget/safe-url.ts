@@ -8,3 +8,8 @@ export function safeUrl(url: string | null | undefined, base: string): string | 
     return undefined
   }
 }
+
+/** The same for an image, whose address may contain the image (row 4). */
+export function safeImageUrl(url: string | null, base: string): string | undefined {
+  return url && /^data:image\//i.test(url) ? url : safeUrl(url, base)
+}
