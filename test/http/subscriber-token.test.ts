@@ -77,6 +77,20 @@ test('a token that is valid for longer than 24 hours is refused, whoever signed 
   await assert.rejects(making, /ttlSeconds is 86401: .*at most 86400/)
 })
 
+test('a token that was issued in the future is refused: a revocation until now would not concern it', async () => {
+  const verifyAfter = async (aheadMs: number) =>
+    verifySubscriberToken(
+      await createSubscriberToken({ secret, brand: '1', userId: '1001', now: () => start + aheadMs }),
+      { secrets: [secret], now },
+    )
+  assert.equal((await verifyAfter(60_000)).userId, '1001')
+  await assert.rejects(verifyAfter(61_000), (error: Error) => {
+    assert.ok(error instanceof TokenRefused)
+    assert.match(error.message, /`iat` is more than 60 s ahead\. Set the clock of your backend/)
+    return true
+  })
+})
+
 test('a token with wrong claims, without a signature or in another format is refused', async () => {
   const key = Buffer.from(secret)
   const sign = (claims: object, aud = 'bellwire-app'): Promise<string> =>

@@ -9,6 +9,8 @@ const leastSecretBytes = 32
 export const longestTokenSeconds = 86_400
 /** Accepted difference between clocks, in seconds. */
 const clockTolerance = 5
+/** A token of a later time of issue would outlive a revocation of its user. */
+const mostAheadSeconds = 60
 
 export interface Subscriber {
   readonly brand: string
@@ -106,6 +108,10 @@ export async function verifySubscriberToken(
       if (exp - issued > longestTokenSeconds + clockTolerance)
         throw new TokenRefused(
           'the token is valid for longer than 24 hours: set `exp` to at most 24 hours after `iat`, preferably a few minutes',
+        )
+      if (iat !== undefined && iat > now() / 1000 + mostAheadSeconds)
+        throw new TokenRefused(
+          `the token is from the future: its \`iat\` is more than ${mostAheadSeconds} s ahead. Set the clock of your backend`,
         )
       return { brand, userId: sub, issuedAt: (iat ?? 0) * 1000, expiresAt: exp * 1000 }
     } catch (error) {
