@@ -159,6 +159,8 @@ test('a message that only the operator knows by its identifier is also found on 
   const life = await lifeOf([messages[0].ref, '--url', url, '--other-url', operator.url])
   assert.deepEqual([life.platform?.outcome, life.operator?.outcome], ['waiting', 'fatal'])
   assert.partialDeepStrictEqual(life.steps.at(-1), { step: 'waits', error: 'merging' })
+  // The refusal and the message name the same call.
+  assert.equal(stepsOf(life).filter((each) => each === 'operator call').length, 1)
 })
 
 test('one side alone shows its part, and says how to ask the other side', async (t) => {

@@ -90,13 +90,9 @@ export async function readDelivery(database: Database, row: MessageRow) {
   const { brand, ref } = row
   const refusals = await database.read(op(listRefusals, [[brand, ref]]))
   const devices = await database.read(op(listDeviceSends, [[brand, ref]]))
-  const calls = await database.read(
-    op(
-      findCall,
-      [row.call, ...refusals.map(({ call }) => call)].filter((id) => id !== null),
-      (id) => [id],
-    ),
-  )
+  // The latest refusal names the call that the message names.
+  const callIds = new Set([row, ...refusals].flatMap(({ call }) => call ?? []))
+  const calls = await database.read(op(findCall, [...callIds], (id) => [id]))
   const permission = await readPermission(database, row)
   const claimed = { owner: row.owner, claimed_at: timeOfUuidv7(ref) ?? 0 }
   return { ...shownMessage(row), ...claimed, permission, refusals, calls, devices }
