@@ -54,7 +54,9 @@ test('a file without a field column, or a row without a user_id, is rejected at 
   await writeFile(path, 'brand,user_id\n1,1001\n')
   await assert.rejects(fileSource(path), /has none of the columns/)
   await writeFile(path, 'brand,user_id,excluded\n1,,true\n')
-  await assert.rejects(fileSource(path), /:2: no user_id/)
+  await assert.rejects(fileSource(path), /:2: user_id is empty/)
+  await writeFile(path, 'brand;user_id;excluded\n1;1001;true\n')
+  await assert.rejects(fileSource(path), /:2: no user_id: the first line .* separated by commas/)
 })
 
 test('a list whose large user ids have lost digits is rejected: other users would be blocked', async (t) => {

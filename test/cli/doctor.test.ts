@@ -128,6 +128,20 @@ test('suppression: none, example keys and the recording provider are warnings, n
   }
 })
 
+test('sources of attributes answer for their own brands; a brand without a source of a forbidding field is a warning', async (t) => {
+  const folder = await temporary(t)
+  const [first, second] = [join(folder, 'first.csv'), join(folder, 'second.csv')]
+  await writeFile(first, 'user_id,blocked,excluded\n1001,true,false\n')
+  await writeFile(second, 'user_id,blokced,excluded,consent_push_notification\n1001,true,false,true\n')
+  const attributes = `attributes: [{file: ${first}, brand: 1, brands: [1]}, {file: ${second}, brand: 2, brands: [2]}]`
+  const { code, of, out } = await doctor(t, operator('recording', attributes))
+  assert.equal(code, 0, out)
+  const [answers, warning] = of('operator.attributes')
+  assert.match(answers?.description ?? '', /answers for blocked, excluded, consent_push_notification$/)
+  assert.equal(warning?.warning, true, out)
+  assert.match(warning.description, /^no source answers for blocked of brand 2: /)
+})
+
 test('a risk is a problem with a remedy; an accepted risk is a warning', async (t) => {
   const shared = operator(
     'recording',

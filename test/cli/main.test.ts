@@ -164,7 +164,10 @@ platform:
   const { code, out, err } = await run(['config', '--check', '-c', file])
   assert.deepEqual([code, out], [2, ''])
   assert.match(err, /^The configuration has 2 problems:/)
-  assert.match(err, /operator\.attributes\[0\]\.file: .*nowhere\.csv/)
+  assert.match(
+    err,
+    /operator\.attributes\[0\]\.file: the file \S+nowhere\.csv does not exist\n {4}write the path of a CSV or NDJSON file/,
+  )
   assert.match(err, /broken\.ts {2}platform\.lanes\[0\]\.to\.module: cannot be imported: boom/)
   assert.equal((await run(['config', '--print', '-c', file])).code, 0, '--print does not load modules')
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { refuseFile } from '../../src/sides/config/compose/services/files.ts'
 import { loadConfig } from '../../src/sides/config/load.ts'
 import { printConfig, secretsOf } from '../../src/sides/config/print.ts'
 import { temporary } from '../support/sides.ts'
@@ -151,6 +152,14 @@ test('a named file that does not exist is refused; without a file the environmen
   await assert.rejects(loadConfig('/nowhere/bellwire.yaml', {}), /--config/)
   const config = await loadConfig(undefined, { BELLWIRE_LOG_LEVEL: 'warn' })
   assert.equal(config.log.level, 'warn')
+})
+
+test('the remedy for a file without read permission is the permission', () => {
+  const denied = Object.assign(new Error('permission denied'), { code: 'EACCES' })
+  assert.throws(() => refuseFile('/etc/bellwire/key.pem', denied, 'operator.tls.key', 'write the path of a PEM file'), {
+    message:
+      /^operator\.tls\.key: the file \/etc\/bellwire\/key\.pem cannot be read \(EACCES\)\n {4}.*let that user read it$/,
+  })
 })
 
 test('settings that contradict each other are refused', async (t) => {

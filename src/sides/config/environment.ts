@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { holdsSecret, type Setting, type Settings } from '../../base/runtime/setting.ts'
 import { environmentName } from './environment-name.ts'
+import { fileRemedy } from './file-remedy.ts'
 import { closestName, type Problem } from './problem.ts'
 import { emptyMap, type Raw } from './raw.ts'
 import { readYaml } from './read-yaml.ts'
@@ -120,7 +121,7 @@ function readSecret(name: string, file: string, problems: Problem[]): string | u
       path: '',
       where: name,
       description: `cannot be read: ${message}`,
-      remedy: 'set it to the path of a file that contains the secret',
+      remedy: fileRemedy(error, 'set it to the path of a file that contains the secret'),
     })
     return undefined
   }

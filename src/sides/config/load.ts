@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { check } from './check.ts'
 import { checkConsistency } from './check-consistency.ts'
 import { applyEnvironment } from './environment.ts'
+import { fileRemedy } from './file-remedy.ts'
 import { ConfigError, type Fault, type Problem } from './problem.ts'
 import { applyProfiles } from './profiles/apply-profiles.ts'
 import { checkProfiles } from './profiles/check-profiles.ts'
@@ -82,7 +83,7 @@ async function readConfigFile(
         path: '',
         where: file,
         description: `cannot be read: ${message}`,
-        remedy: 'name the file with --config, or BELLWIRE_CONFIG',
+        remedy: fileRemedy(error, 'name the file with --config, or BELLWIRE_CONFIG'),
       })
     return emptyMap({ where: '', base })
   }

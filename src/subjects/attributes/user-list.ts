@@ -15,6 +15,8 @@ export interface UserList {
   readonly holders: ReadonlyMap<string, ReadonlySet<string>>
 }
 
+const namesOfMembers = 'the first line of CSV names the columns, separated by commas; each line of NDJSON its members'
+
 /** The fields that forbid messages. The others permit them. */
 export const forbidding: readonly Field[] = ['blocked', 'excluded']
 
@@ -32,7 +34,8 @@ export function readUserList(text: string, path: string, onlyBrand: string | und
   for (const { line, row } of rows) {
     const userId = row.user_id
     const brand = row.brand ?? onlyBrand
-    if (userId === undefined || userId === '') throw new Error(`${path}:${line}: no user_id`)
+    if (userId === undefined) throw new Error(`${path}:${line}: no user_id: ${namesOfMembers}`)
+    if (userId === '') throw new Error(`${path}:${line}: user_id is empty`)
     const shortened = findShortened(userId)
     if (shortened !== undefined) throw new Error(`${path}:${line}: ${shortened}`)
     if (brand === undefined || brand === '')

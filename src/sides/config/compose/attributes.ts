@@ -10,7 +10,7 @@ import type { OperatorOptions } from '../../operator/options.ts'
 import { loadSource } from '../module.ts'
 import type { OperatorConfig } from '../table.ts'
 import { addressOptions } from './services/address.ts'
-import { refuse } from './services/files.ts'
+import { refuse, refuseFile } from './services/files.ts'
 import { suppressionOptions } from './suppression.ts'
 
 export async function attributeOptions(
@@ -43,7 +43,10 @@ async function createSource(settings: OperatorConfig['attributes'][number], path
   switch (settings.is) {
     case 'file':
       return fileSource(settings.file, settings.brand === undefined ? {} : { brand: settings.brand }).catch(
-        (error: unknown) => refuse(`${path}.file`, messageOf(error)),
+        (error: NodeJS.ErrnoException) =>
+          error.code === undefined
+            ? refuse(`${path}.file`, error.message)
+            : refuseFile(settings.file, error, `${path}.file`, 'write the path of a CSV or NDJSON file of users'),
       )
     case 'sql':
       return sqlSource(settings)

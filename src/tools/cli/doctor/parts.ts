@@ -136,11 +136,19 @@ async function checkSuppression(
       ),
     ]
   const context = { deadline: Date.now() + 5_000, signal: AbortSignal.timeout(5_000) }
+  const unanswered: string[] = []
   for (const brand of brands) {
+    const fields = source.fieldsOf?.(brand) ?? source.fields
     // No user has this id: this checks only whether the source answers.
-    await source.among(brand, ['bellwire doctor'], source.fields, context).catch((error: Error) => {
+    await source.among(brand, ['bellwire doctor'], fields, context).catch((error: Error) => {
       throw new Error(`${source.name} cannot answer for brand ${brand}: ${error.message}`)
     })
+    for (const field of ['blocked', 'excluded'] as const)
+      if (!fields.includes(field)) unanswered.push(`${field} of brand ${brand}`)
   }
-  return [passes(`${source.name} answers for ${source.fields.join(', ')}`)]
+  const answers = passes(`${source.name} answers for ${source.fields.join(', ')}`)
+  if (unanswered.length === 0) return [answers]
+  // The column of a file is perhaps misspelled.
+  const description = `no source answers for ${unanswered.join(', ')}: messages go to these users`
+  return [answers, warns(description, 'add the field to a source, or correct its name there')]
 }

@@ -2,6 +2,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { fileRemedy } from '../../file-remedy.ts'
 import { ConfigError } from '../../problem.ts'
 
 export function refuse(path: string, description: string, remedy?: string): never {
@@ -40,13 +41,18 @@ export async function readText(file: string, path: string, remedy: string): Prom
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException
-    return refuse(
-      path,
-      code === 'ENOENT' ? `the file ${file} does not exist` : `the file ${file} cannot be read (${code || message})`,
-      remedy,
-    )
+    return refuseFile(file, error, path, remedy)
   }
+}
+
+/** @param error of reading the file @param remedy of a file that does not exist */
+export function refuseFile(file: string, error: unknown, path: string, remedy: string): never {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  refuse(
+    path,
+    code === 'ENOENT' ? `the file ${file} does not exist` : `the file ${file} cannot be read (${code || message})`,
+    fileRemedy(error, remedy),
+  )
 }
 
 /** The option `ca`, if the settings have it. */
