@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { temporary } from '../support/sides.ts'
@@ -141,6 +141,16 @@ test('each subcommand has its own help', async () => {
   const wrong = await run(['removals', 'confirm'])
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /\(see bellwire removals confirm --help\)/)
+})
+
+test('each command of docs/on-call.md has the options that it needs', async () => {
+  const page = await readFile(join(import.meta.dirname, '../../docs/on-call.md'), 'utf8')
+  const commands = new Set([...page.matchAll(/^Type: `bellwire (.+)`$/gm)].map(([, command = '']) => command))
+  assert.ok(commands.size > 5)
+  for (const command of commands) {
+    const { out, err } = await run([...command.split(' '), '--config', '/nowhere/bellwire.yaml'])
+    assert.match(out + err, /nowhere\/bellwire\.yaml.* cannot be read/, command)
+  }
 })
 
 test('config --check finds modules and files that cannot be loaded', async (t) => {

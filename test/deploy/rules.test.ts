@@ -228,7 +228,10 @@ test('each rule fires on its fault with its words, and is silent without it', { 
 
 function expectedAlert({ alert, labels, severity = 'page', summary }: Fault): object {
   const { annotations } = rules.find((rule) => rule.alert === alert) ?? assert.fail(alert)
-  return { exp_labels: { severity, ...labels }, exp_annotations: { ...annotations, summary } }
+  return {
+    exp_labels: { severity, ...labels },
+    exp_annotations: { ...annotations, command: withLabels(annotations.command, labels), summary },
+  }
 }
 
 const minute = 60_000
@@ -285,6 +288,12 @@ test('the proof alert-rules has a real fault for each rule', () => {
   )
 })
 
+/** The text of an annotation with the values of the labels. */
+const withLabels = (text: string, labels: Readonly<Record<string, string>> = {}): string =>
+  text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] ?? '')
+
+const labelsOfPage = { brand: '1', field: 'blocked' }
+
 test('docs/on-call.md has one section for each rule, with its command', () => {
   const sections = read('docs/on-call.md')
     .split(/^## /m)
@@ -302,7 +311,11 @@ test('docs/on-call.md has one section for each rule, with its command', () => {
       .flatMap(({ anchor, alerts, command }) => alerts.map((alert) => ({ alert, anchor, command })))
       .toSorted((a, b) => (a.alert ?? '').localeCompare(b.alert ?? '')),
     rules
-      .map(({ alert, annotations: { runbook, command } }) => ({ alert, anchor: runbook, command }))
+      .map(({ alert, annotations: { runbook, command } }) => ({
+        alert,
+        anchor: runbook,
+        command: withLabels(command, labelsOfPage),
+      }))
       .toSorted((a, b) => a.alert.localeCompare(b.alert)),
   )
   assert.deepEqual(
