@@ -164,7 +164,7 @@ test('an import that cannot start is refused with a remedy', async (t) => {
     [['import', '--file', file, '--brand', '1', '--key', reader.key], /lacks the scope devices/],
     [
       ['import', '--file', file, '--brand', '1', '--url', `${url}/elsewhere`],
-      /Check that --url is the operator, not the platform/,
+      /Check that --url is the address of \/admin of the operator: that of operator\.admin, if it is set/,
     ],
     [['import', '--file', file, '--url', 'ftp://x'], /not an http or https address/],
     [['list', '--brand', '1'], /--user/],

@@ -229,7 +229,7 @@ test('a wrong key, a wrong address and a file that is not NDJSON or is empty cau
   assert.match(wrongKey.err, /answers 401: fault 401\. Give a key .* scopes enqueue and counts/)
   const notFound = await send(t, platform, lines(1))
   assert.equal(notFound.code, 2)
-  assert.match(notFound.err, /Check that --url is the platform/)
+  assert.match(notFound.err, /Check that --url is the address of \/admin of the platform/)
   const array = await send(t, platform, '[{"activity":{}}]')
   assert.equal(array.code, 2)
   assert.match(array.err, /jq -c/)

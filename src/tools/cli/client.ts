@@ -196,9 +196,8 @@ function remedyOf(status: number, { side, key }: Peer): string {
   if (status === 401 || status === 403) return `. Give a key of ${key}, with BELLWIRE_KEY or --key-file`
   if (status !== 404 && status !== 405) return ''
   if (side === 'server') return '. Check that --url is the address of /admin of an operator or a platform'
-  return side === 'platform'
-    ? '. Check that --url is the platform, not the operator'
-    : '. Check that --url is the operator, not the platform, and that it pushes to devices (operator.push.devices)'
+  const address = `. Check that --url is the address of /admin of the ${side}: that of ${side}.admin, if it is set`
+  return side === 'platform' ? address : `${address}. Devices need operator.push.devices`
 }
 
 function seconds(ms: number): string {
