@@ -295,6 +295,23 @@ export function widgetSuite(fixture: BrowserFixture): void {
     assert.equal(site.streams.most, 1)
   })
 
+  suite('after marks that failed together, the bell counts each notification', async (_, site, newPage) => {
+    const page = await newPage('view=list')
+    await untilShown(page, [await site.send({ title: 'One' }), await site.send({ title: 'Two' })])
+    await until(async () => (await site.stored()).every((item) => item.seen_at), {
+      ...patient,
+      awaited: 'both are seen',
+    })
+    site.proxy.cut()
+    await eventually(page, `${root}.querySelector('.banner') !== null`, 'the tab says that it is offline')
+    await page.evaluate(`${root}.querySelectorAll('.link').forEach((link) => link.click())`)
+    await eventually(page, `${root}.querySelectorAll('.item.unread').length === 2`, 'both are unread again')
+    site.proxy.restore()
+    await eventually(page, `${root}.querySelector('.banner') === null`, 'the tab is online')
+    await page.evaluate(`${widget}.view = 'bell'`)
+    await eventually(page, `${root}.querySelector('.badge')?.textContent === '2'`, 'both are counted')
+  })
+
   suite('a tab that missed more than the stream repeats fetches the list again', async (_, site, newPage) => {
     const [first, second] = [await newPage(), await newPage()]
     await untilShown(first, [await site.send({ title: 'Before' })])

@@ -67,8 +67,8 @@ export function planWrites(
     }
     if (!stream.behind) {
       stream.after = Math.max(stream.after, Math.min(upto, last))
-      // Counts also change when a notification expires or is deleted.
-      if (sent || (stream.ready && counts !== stream.counts)) parts.push(encodeOnce('counts', stream.after, counts))
+      // Counts also change when a notification expires or is deleted. A client that resumes has old ones.
+      if (sent || counts !== stream.counts) parts.push(encodeOnce('counts', stream.after, counts))
       stream.counts = counts
       if (stream.after < last) {
         more = true
