@@ -130,3 +130,23 @@ test('the database of a source must be PostgreSQL', () => {
     /must be postgres:.*use a file, http or a module/,
   )
 })
+
+test('a function that returns no user ids as strings fails: nobody would be excluded', async () => {
+  const context = { deadline: Date.now() + 1_000, signal: new AbortController().signal }
+  for (const [found, shown] of [
+    [undefined, 'undefined'],
+    [null, 'null'],
+    ['1001', '"1001"'],
+    [[1001], '[1001]'],
+    [new Map([['1001', true]]), '{}'],
+    [{ 1001: true }, '{"1001":true}'],
+  ] as const) {
+    const source = functionSource(['excluded'], () => found as never)
+    await assert.rejects(source.among('1', ['1001'], ['excluded'], context), {
+      message: `the function returned ${shown} for excluded: return the user ids as strings`,
+    })
+  }
+  const right = functionSource(['excluded'], () => new Set(['1001']).values())
+  const answer = await right.among('1', ['1001'], ['excluded'], context)
+  assert.deepEqual([...(answer.get('excluded') ?? [])], ['1001'])
+})

@@ -1,4 +1,5 @@
 import { clock } from '../../base/runtime/clock.ts'
+import { shown } from '../../contract/shown.ts'
 import type { AttributeSource, Field, LookUp } from './attribute-source.ts'
 import { chunksOf } from './id-chunks.ts'
 
@@ -29,7 +30,7 @@ export function functionSource(
     fields,
     async among(brand, userIds, requested, context) {
       const answers = await Promise.all(
-        requested.map(async (field) => [field, new Set(await lookUp(brand, userIds, field, context))] as const),
+        requested.map(async (field) => [field, idsOf(await lookUp(brand, userIds, field, context), field)] as const),
       )
       return new Map(answers)
     },
@@ -40,4 +41,13 @@ export function functionSource(
       },
     }),
   }
+}
+
+/** @throws for any other answer: nobody would be blocked by undefined, by a text, or by ids that are numbers */
+function idsOf(found: unknown, field: Field): ReadonlySet<string> {
+  if (typeof found === 'object' && found !== null && Symbol.iterator in found) {
+    const ids = new Set(found as Iterable<unknown>)
+    if ([...ids].every((id) => typeof id === 'string')) return ids as ReadonlySet<string>
+  }
+  throw new TypeError(`the function returned ${shown(found)} for ${field}: return the user ids as strings`)
 }
