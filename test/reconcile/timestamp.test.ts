@@ -10,6 +10,9 @@ test('timestamps are read in the published forms and with common deviations', ()
     ['2020-01-01 10:00Z', Date.UTC(2020, 0, 1, 10)],
     ['2020-01-01T10:00:00.5+02:00', Date.UTC(2020, 0, 1, 8, 0, 0, 500)],
     ['2020-01-01T00:30:00-0130', Date.UTC(2020, 0, 1, 2)],
+    ['2020-01-01T10:00:00,5+00', Date.UTC(2020, 0, 1, 10, 0, 0, 500)],
+    ['20200101T100000Z', Date.UTC(2020, 0, 1, 10)],
+    ['20200101T1000+02', Date.UTC(2020, 0, 1, 8)],
     ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
   ]
   for (const [text, ms] of valid) assert.equal(readTimestamp(text), ms, text)
@@ -21,6 +24,7 @@ test('timestamps are read in the published forms and with common deviations', ()
     '2020-01-01T24:00:00Z',
     '2020-01-01T10:60:00Z',
     '2020-01-01',
+    '20200101',
     '1577872800',
   ])
     assert.equal(readTimestamp(text), undefined, text)

@@ -1,6 +1,9 @@
 /** Months, days, hours, minutes and seconds may have one digit, as in published examples. Without a zone it is UTC (§2.5). */
 const form =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})[Tt ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2}):?(\d{2}))?$/
+  /^(\d{4})-(\d{1,2})-(\d{1,2})[Tt ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)?$/
+
+/** The basic format of ISO 8601. */
+const basicForm = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})?/
 
 /**
  * Reads the time of the data (§2.5) in epoch milliseconds. It rounds down: an earlier time judges fewer users.
@@ -9,7 +12,9 @@ const form =
  * @returns undefined if it cannot be read
  */
 export function readTimestamp(text: string): number | undefined {
-  const found = form.exec(text.trim())
+  const found = form.exec(
+    text.trim().replace(basicForm, (_, y, mo, d, h, mi, s = '00') => `${y}-${mo}-${d}T${h}:${mi}:${s}`),
+  )
   if (!found) return undefined
   const [, year, month, day, hour, minute, second = '0', fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = found
   const parts = [year, month, day, hour, minute, second].map(Number) as [number, number, number, number, number, number]
