@@ -72,6 +72,7 @@ const rulesOfFaults = {
   http10: [],
   html: [
     'malformed.error',
+    'blocked.error',
     'batch.error',
     'http.compressed',
     'http.path',
@@ -79,7 +80,7 @@ const rulesOfFaults = {
     'reconciliation.unreadable',
     'auth.status',
   ],
-  floats: ['batch.id', 'ids.digits'],
+  floats: ['batch.id', 'bad-item.form', 'ids.digits'],
 }
 
 for (const [fault, rules] of Object.entries(rulesOfFaults))

@@ -173,6 +173,7 @@ test('a check whose preparation is missing is skipped, and says how to prepare i
     [...new Set(skipped.map(({ check }) => check.id))],
     [
       'blocked.single',
+      'blocked.error',
       'blocked.status',
       'no-device.single',
       'blocked.batch',

@@ -34,12 +34,12 @@ test('check: a passing run exits with 0, and writes a report in each format', as
   const { code, out, err } = await check(['--yes', '--only', 'single,batch', ...reports])
   assert.equal(code, 0, out + err)
   assert.match(err, /Sends at most \d+ messages, only to the user user-1, brand 1\./)
-  assert.match(out, /All 11 required rules that were checked are kept\./)
+  assert.match(out, /All 12 required rules that were checked are kept\./)
   assert.match(await readFile(html as string, 'utf8'), /^<!doctype html>[\s\S]*Passed/)
   for (const file of [html, json, junit, text])
     assert.equal((await stat(file as string)).mode & 0o777, 0o600, 'reports have texts and identifiers of users')
   assert.match(await readFile(junit as string, 'utf8'), /^<\?xml/)
-  assert.match(await readFile(text as string, 'utf8'), /All 11 required rules that were checked are kept/)
+  assert.match(await readFile(text as string, 'utf8'), /All 12 required rules that were checked are kept/)
   const report = JSON.parse(await readFile(json as string, 'utf8')) as Report
   assert.equal(report.conclusion, 'passed')
 
@@ -138,7 +138,7 @@ test('check: each problem of the file is named with its line and remedy', async 
   assert.match(err, /check\.yaml:1 {2}user: unknown setting\n {4}did you mean users\?/)
   assert.match(err, /check\.yaml:2 {2}fields\[1\]: expected blocked, .*found "banned"/)
   assert.match(err, /known: expected a map of users to fields with true or false/)
-  assert.match(err, /check\.yaml:4 {2}batch_max: expected a whole number from 2 to 2000, found "many"/)
+  assert.match(err, /check\.yaml:4 {2}batch_max: expected a whole number from 3 to 2000, found "many"/)
 })
 
 test('check: an integration profile fills in what the operator stated, and refuses a key of another environment', async (t) => {

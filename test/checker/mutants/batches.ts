@@ -43,6 +43,7 @@ export const batchMutants: readonly Mutant[] = [
   {
     fault: 'returns ids as texts',
     check: 'batch.id',
+    also: ['bad-item.form'],
     mutate: () => changeItems((items) => mapItems(items, (item) => ({ ...item, id: asText(item.id) }))),
   },
   {
@@ -71,9 +72,37 @@ export const batchMutants: readonly Mutant[] = [
       before(isBatch, ({ text }) => (countOf(text) === 1 && text.startsWith('[') ? error(400, 'too few') : undefined)),
   },
   {
+    fault: 'numbers the messages of each batch from 1',
+    check: 'batch.identifier-new',
+    also: ['repeat.modes', 'time.in-flight'],
+    mutate: () =>
+      changeItems((items) => ({
+        ...items,
+        successful: items.successful.map(({ id }, place) => ({ id, push_id: `message-${place + 1}` })),
+      })),
+  },
+  {
+    fault: 'returns no identifiers after the tenth message',
+    check: 'size.identifiers',
+    mutate: () =>
+      changeItems((items) => ({
+        ...items,
+        successful: items.successful.map((item, place) => (place < 10 ? item : { id: item.id })),
+      })),
+  },
+  {
+    fault: 'repeats identifiers after the tenth message',
+    check: 'size.identifiers',
+    mutate: () =>
+      changeItems((items) => ({
+        ...items,
+        successful: items.successful.map((item, place, all) => ({ ...all[place % 10], id: item.id })),
+      })),
+  },
+  {
     fault: 'reports only the first four messages',
     check: 'absence.none',
-    also: ['size.batch'],
+    also: ['size.batch', 'bad-item.text'],
     mutate: () => changeItems((items) => ({ ...items, successful: items.successful.slice(0, 4) })),
   },
   {
@@ -138,6 +167,53 @@ export const batchMutants: readonly Mutant[] = [
         if (!items.failed.some((item) => /must be/.test(item.error))) return items
         const failed = [...items.successful, ...items.failed].map(({ id }) => ({ id, error: 'the batch is malformed' }))
         return { successful: [], failed, fatal: [] }
+      }),
+  },
+  {
+    fault: 'stops at the first item that is no object',
+    check: 'bad-item.others',
+    mutate: () =>
+      changeItems((items, { text }) =>
+        text.includes(',null,') ? { ...items, successful: items.successful.slice(0, 1) } : items,
+      ),
+  },
+  {
+    fault: 'refuses a batch if all its messages are malformed',
+    check: 'bad-item.alone',
+    mutate: () =>
+      after(onSuccess(isBatch), (answer) => {
+        const body = answer.body.join('')
+        return /"successful":\[\].*user_id must be/.test(body) ? error(400, 'no message is valid') : answer
+      }),
+  },
+  {
+    fault: 'returns the ids of malformed messages as texts',
+    check: 'bad-item.form',
+    mutate: () =>
+      changeItems((items) => ({
+        ...items,
+        failed: items.failed.map((item) => (/user_id/.test(item.error) ? { ...item, id: asText(item.id) } : item)),
+      })),
+  },
+  {
+    fault: 'reports a malformed message as failed and as fatal',
+    check: 'bad-item.form',
+    mutate: () =>
+      changeItems((items) => ({
+        ...items,
+        fatal: [...items.fatal, ...items.failed.filter((item) => /user_id/.test(item.error))],
+      })),
+  },
+  {
+    fault: 'writes failed messages as an object by id',
+    check: 'bad-item.form',
+    also: ['bad-item.failed'],
+    mutate: () =>
+      changeItems((items) => {
+        const isMalformed = items.failed.some((item) => /user_id/.test(item.error))
+        return isMalformed
+          ? { ...items, failed: Object.fromEntries(items.failed.map((item) => [item.id, item])) }
+          : items
       }),
   },
   {

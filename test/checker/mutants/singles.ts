@@ -165,6 +165,15 @@ export const singleMutants: readonly Mutant[] = [
     }),
   },
   {
+    fault: 'refuses messages to blocked users without an error',
+    check: 'blocked.error',
+    mutate: () =>
+      after(
+        (request, { body }) => isSingle(request) && body.join('').includes('blocked'),
+        (answer) => ({ ...answer, body: ['{"message":"not sent"}'] }),
+      ),
+  },
+  {
     fault: 'answers 403 for blocked users',
     check: 'blocked.status',
     mutate: () =>
@@ -185,14 +194,7 @@ export const singleMutants: readonly Mutant[] = [
   {
     fault: 'delivers each repetition of a single message',
     check: 'repeat.single',
-    also: [
-      'repeat.modes',
-      'time.at-once',
-      'time.in-flight',
-      'time.cut-request',
-      'time.cut-answer',
-      'restart.identifier',
-    ],
+    also: ['repeat.modes', 'time.at-once', 'time.in-flight', 'time.cut-answer', 'restart.identifier'],
     mutate: () => {
       let n = 0
       return {

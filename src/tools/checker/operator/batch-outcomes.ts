@@ -2,6 +2,7 @@
 
 import { type Check, checkOf, checksOf, decision, must, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
+import type { Facts } from '../facts.ts'
 import type { Message } from '../messages.ts'
 import {
   categories,
@@ -14,7 +15,7 @@ import {
   processed,
 } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, expect, expectAnswer, Failed, NotJudged, shownAnswer } from '../verdict.ts'
+import { answerOf, excerpt, expect, expectAnswer, Failed, NotJudged, shownAnswer } from '../verdict.ts'
 import { unstorable, unstorableKinds } from './texts.ts'
 
 /** A message that cannot be delivered between two that can. */
@@ -40,8 +41,13 @@ interface WithBad {
 
 interface BadItems {
   readonly ordinary: Exchange
-  /** All kinds in one batch; if its status is not 200, each kind in a batch of its own, so that the report names it. */
+  /**
+   * All kinds, some in each batch. If the status of a batch is not 200, each of its kinds is in a batch of its own too, so that the
+   * report names it.
+   */
   readonly batches: readonly WithBad[]
+  /** A batch without a message that can be delivered. */
+  readonly alone: Exchange
 }
 
 /** Items without an id. */
@@ -63,14 +69,27 @@ async function sendBadItems(sender: Sender): Promise<BadItems> {
   }
   const ordinary = await sender.batch('an ordinary batch', [message(), message()])
   const kinds = { ...withId, ...withoutId }
-  const all = await send('malformed items of each kind', Object.values(kinds))
-  if (all.answered.answer?.status === 200) return { ordinary, batches: [all] }
-  const alone: WithBad[] = []
-  for (const [label, item] of Object.entries(kinds)) alone.push(await send(label, [item]))
-  return { ordinary, batches: [...alone, all] }
+  const batches: WithBad[] = []
+  for (const part of partsOf(Object.entries(kinds), sender.facts)) {
+    const all = await send(
+      `${part.length} malformed items`,
+      part.map(([, item]) => item),
+    )
+    if (all.answered.answer?.status !== 200 && part.length > 1)
+      for (const [label, item] of part) batches.push(await send(label, [item]))
+    batches.push(all)
+  }
+  const alone = await sender.batch('a batch of malformed messages only', Object.values(withId).slice(0, 2))
+  return { ordinary, batches, alone }
 }
 
-const withBadItem: Scenario<BadItems> = { scope: 'batch', messages: 4 + badKinds * 4, run: sendBadItems }
+/** Parts that fit into batches of five messages, or of the agreed maximum if it is smaller, with two other messages in each. */
+function partsOf<Item>(items: readonly Item[], { batchMax }: Facts): readonly (readonly Item[])[] {
+  const size = Math.min(5, batchMax) - 2
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size))
+}
+
+const withBadItem: Scenario<BadItems> = { scope: 'batch', messages: 3 + badKinds * 6, run: sendBadItems }
 
 const badItemChecks = checksOf(withBadItem, [
   {
@@ -83,6 +102,38 @@ const badItemChecks = checksOf(withBadItem, [
       const usual = processed(ordinary)
       if (usual.status !== 200) throw new NotJudged(`the usual status is ${usual.status} (batch.status)`)
       for (const { answered } of batches) expectAnswer(answered, ({ status }) => status === 200)
+    },
+  },
+  {
+    ...should('bad-item.alone', '§7.2'),
+    title: 'A batch of which all messages are malformed is answered 200.',
+    consequence: 'Any other status repeats the batch, and it is refused again each time.',
+    remedy: 'Answer 200 also if all messages are in failed.',
+    judge: ({ batches, alone }) => {
+      const refused = batches.find(({ answered }) => answered.answer?.status !== 200)
+      if (refused) throw new NotJudged(`${refused.answered.label}: not answered 200 (bad-item.status)`)
+      expectAnswer(alone, ({ status }) => status === 200)
+    },
+  },
+  {
+    ...must('bad-item.form', '§2.4, §4.1'),
+    title: 'An answer with failed messages has the form of any other: arrays, and items with the id of their message.',
+    consequence: 'The platform cannot find the outcome of these messages: it repeats all of them without end.',
+    remedy:
+      'Write each category as an array, also with one item. Each item has the value of activity.id unchanged as id, and each message is in one category.',
+    judge: ({ batches }, { target: { channel } }) => {
+      for (const { answered, good, bad } of batches) {
+        const fields = objectOf(processed(answered))
+        const failed: unknown = fields?.failed ?? []
+        expect(Array.isArray(failed), `failed is ${excerpt(JSON.stringify(failed), 80)}, not an array.`)
+        const items = itemsIn(answered, channel)
+        for (const message of [...good, ...bad]) {
+          const found = itemsOf(items, message)
+          expect(found.length <= 1, `${message.idJson} is in ${found.map(({ category }) => category).join(' and ')}.`)
+          for (const { idJson, shown } of found)
+            expect(idJson === message.idJson, `The id ${message.idJson} came back as ${idJson}: ${shown}`)
+        }
+      }
     },
   },
   {
@@ -128,6 +179,8 @@ const badItemChecks = checksOf(withBadItem, [
 /** @throws Failed if one of these messages, which can be delivered, has another outcome because of others in its batch */
 function expectUndisturbed(answered: Exchange, good: readonly Message[], channel: 'push' | 'site'): void {
   for (const message of good) {
+    const isAbsent = itemsOf(itemsIn(answered, channel), message).length === 0
+    expect(!isAbsent, `${answered.label}: message ${message.idJson} is absent from the answer.`)
     const item = categoryOf(answered, message, channel)
     expect(item.category === 'successful', `${answered.label}: ${item.category}: ${item.shown}`)
   }
@@ -135,13 +188,18 @@ function expectUndisturbed(answered: Exchange, good: readonly Message[], channel
 
 const withUnstorable = {
   scope: 'batch',
-  messages: 4 + unstorableKinds,
+  messages: 2 + unstorableKinds * 3,
   run: async (sender: Sender) => {
-    const good = [sender.make.message(), sender.make.message()] as const
-    const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
-    const bad = Object.values(unstorable(sender)).map((options) => sender.make.message(options))
-    const label = 'a batch with messages that have U+0000 or a lone surrogate'
-    return { ordinary, good, answered: await sender.batch(label, [good[0], ...bad, good[1]]) }
+    const { message } = sender.make
+    const ordinary = await sender.batch('an ordinary batch', [message(), message()])
+    const bad = Object.values(unstorable(sender)).map((options) => message(options))
+    const batches: { readonly good: readonly Message[]; readonly answered: Exchange }[] = []
+    for (const part of partsOf(bad, sender.facts)) {
+      const good = [message(), message()] as const
+      const label = 'a batch with messages that have U+0000 or a lone surrogate'
+      batches.push({ good, answered: await sender.batch(label, [good[0], ...part, good[1]]) })
+    }
+    return { ordinary, batches }
   },
 } as const
 
@@ -150,10 +208,12 @@ const unstorableCheck = checkOf(withUnstorable, {
   title: 'A message with U+0000 or a lone surrogate does not change the outcome of the others in its batch.',
   consequence: 'The database refuses the text, and the whole batch fails: it is repeated without end.',
   remedy: 'Look for these characters before you store a message, and report it as failed.',
-  judge: ({ ordinary, good, answered }, { target: { channel } }) => {
+  judge: ({ ordinary, batches }, { target: { channel } }) => {
     processed(ordinary)
-    expectAnswer(answered, ({ status }) => status < 300)
-    expectUndisturbed(answered, good, channel)
+    for (const { answered, good } of batches) {
+      expectAnswer(answered, ({ status }) => status < 300)
+      expectUndisturbed(answered, good, channel)
+    }
   },
 })
 
@@ -208,11 +268,14 @@ const invalidIds = ['-1.5', 'true', '""']
 
 const unreadableId = {
   scope: 'batch',
-  messages: 1 + invalidIds.length,
+  messages: 2 * invalidIds.length,
   run: async (sender: Sender) => {
-    const good = sender.make.message()
-    const bad = invalidIds.map((idJson) => sender.make.message({ idJson }))
-    return { good, bad, answered: await sender.batch(`a batch with the ids ${invalidIds.join(', ')}`, [good, ...bad]) }
+    const batches: { readonly good: Message; readonly bad: Message; readonly answered: Exchange }[] = []
+    for (const idJson of invalidIds) {
+      const [good, bad] = [sender.make.message(), sender.make.message({ idJson })]
+      batches.push({ good, bad, answered: await sender.batch(`a batch with the id ${idJson}`, [good, bad]) })
+    }
+    return batches
   },
 } as const
 
@@ -221,12 +284,12 @@ const unreadableIdCheck = checkOf(unreadableId, {
   title: 'A message with an invalid id is reported as failed, with the id as it was sent.',
   consequence: 'If it is absent, it is repeated without end; in failed, a person sees it.',
   remedy: 'Return the value of activity.id in failed even if it is not a valid id.',
-  judge: ({ answered, good, bad }, { target: { channel } }) => {
-    deliveredItem(answered, good, channel)
-    for (const message of bad) {
-      const [item] = itemsOf(itemsIn(answered, channel), message)
-      if (!item) throw new Failed(`The id ${message.idJson} is absent from the answer.`)
-      expect(item.category === 'failed' && item.idJson === message.idJson, `${item.category}: ${item.shown}`)
+  judge: (batches, { target: { channel } }) => {
+    for (const { answered, good, bad } of batches) {
+      deliveredItem(answered, good, channel)
+      const [item] = itemsOf(itemsIn(answered, channel), bad)
+      if (!item) throw new Failed(`The id ${bad.idJson} is absent from the answer.`)
+      expect(item.category === 'failed' && item.idJson === bad.idJson, `${item.category}: ${item.shown}`)
     }
   },
 })

@@ -101,10 +101,17 @@ const burst: Scenario<readonly Exchange[]> = {
   },
 }
 
-/** @throws Failed if a message cannot be repeated after its answer was lost */
-function expectRepeatable({ ordinary, again, oncemore }: AfterLoss, channel: 'push' | 'site'): void {
-  identifierOfSingle(ordinary, channel)
+/** @throws Failed if a message cannot be repeated after its connection was cut */
+function expectDelivered({ ordinary, again, oncemore }: AfterLoss): void {
+  delivered(ordinary)
   for (const exchange of [again, oncemore]) expectAnswer(exchange, isSuccess)
+}
+
+/** @throws Failed if a message cannot be repeated after its answer was lost */
+function expectRepeatable(seen: AfterLoss, channel: 'push' | 'site'): void {
+  const { ordinary, again, oncemore } = seen
+  identifierOfSingle(ordinary, channel)
+  expectDelivered(seen)
   expectSameIdentifier(identifierOfSingle(again, channel), identifierOfSingle(oncemore, channel))
 }
 
@@ -114,7 +121,7 @@ export const lostAnswerChecks: readonly Check[] = [
     title: 'A message whose request was cut in the middle is delivered when it is sent again.',
     consequence: 'A message is lost, or repeated without end, whenever a connection breaks.',
     remedy: 'Do nothing with a request before its whole body has arrived.',
-    judge: (seen, { target: { channel } }) => expectRepeatable(seen, channel),
+    judge: expectDelivered,
   }),
   checkOf(cutAnswer, {
     ...should('time.cut-answer', '§7.1', 29),

@@ -52,7 +52,17 @@ function knownUsers({ facts: { known }, target: { field } }: JudgeContext, value
   return users.map(([user]) => user)
 }
 
-const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]00(:?00)?)$/
+const utc = /^(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?(?:Z|[+-]00(?::?00)?)$/
+
+/** Reads a date-time of ISO 8601 in UTC, in the extended or the basic format. @returns epoch milliseconds, in whole seconds */
+function readUtc(timestamp: unknown): number | undefined {
+  const found = typeof timestamp === 'string' ? utc.exec(timestamp) : null
+  if (!found) return undefined
+  const [, year, month, day, hour, minute, second = '00'] = found
+  // Date.parse() knows no leap second.
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second === '60' ? '59' : second}Z`)
+  return Number.isNaN(at) ? undefined : at
+}
 
 const oneList = {
   scope: 'field',
@@ -109,8 +119,7 @@ const listChecks = checksOf(oneList, [
     remedy: 'Write the time of the data as 2020-01-01T10:00:00Z.',
     judge: (exchange, context) => {
       const { timestamp } = listIn(exchange, context)
-      const fits = typeof timestamp === 'string' && utc.test(timestamp) && !Number.isNaN(Date.parse(timestamp))
-      expect(fits, `timestamp is ${excerpt(JSON.stringify(timestamp) ?? 'missing', 80)}.`)
+      expect(readUtc(timestamp) !== undefined, `timestamp is ${excerpt(JSON.stringify(timestamp) ?? 'missing', 80)}.`)
     },
   },
   {
@@ -121,8 +130,8 @@ const listChecks = checksOf(oneList, [
     remedy: 'Take the time before the query begins. Check the clock and the time zone of the server.',
     judge: (exchange, context) => {
       const { timestamp } = listIn(exchange, context)
-      const at = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN
-      if (Number.isNaN(at)) throw new NotJudged('timestamp cannot be read (reconciliation.timestamp)')
+      const at = readUtc(timestamp)
+      if (at === undefined) throw new NotJudged('timestamp cannot be read (reconciliation.timestamp)')
       const ahead = Math.round((at - exchange.startedAt - exchange.ms) / 1000)
       expect(ahead <= 60, `timestamp is ${timestamp}, ${ahead} s in the future.`)
     },

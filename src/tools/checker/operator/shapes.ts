@@ -1,7 +1,7 @@
 // §2.2, §2.4, §4: the shapes of the answers to messages that are delivered.
 
 import { identifierOf } from '../../../contract/endpoints.ts'
-import { type Check, checkOf, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
+import { type Check, checksOf, decision, type JudgeContext, must, should } from '../check.ts'
 import type { Answer, Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
 import {
@@ -128,8 +128,8 @@ const goodBatch = {
   scope: 'batch',
   messages: 5,
   run: async (sender: Sender): Promise<Batch> => {
-    const messages = Array.from({ length: 5 }, () => sender.make.message())
-    return { messages, answered: await sender.batch('a batch of five messages', messages) }
+    const messages = Array.from({ length: Math.min(5, sender.facts.batchMax) }, () => sender.make.message())
+    return { messages, answered: await sender.batch(`a batch of ${messages.length} messages`, messages) }
   },
 } as const
 
@@ -272,22 +272,36 @@ const oneMessage = {
   scope: 'batch',
   messages: 3,
   run: async (sender: Sender) => {
+    const others = [sender.make.message(), sender.make.message()]
     const message = sender.make.message()
-    const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
-    return { ordinary, message, answered: await sender.batch('a batch of one message', [message]) }
+    const ordinary = await sender.batch('an ordinary batch', others)
+    return { others, ordinary, message, answered: await sender.batch('a batch of one message', [message]) }
   },
 } as const
 
-const oneMessageCheck = checkOf(oneMessage, {
-  ...must('batch.one', '§4.1'),
-  title: 'A batch with one message is processed like any other.',
-  consequence: 'A batch is sent after a time span even if it is not full. It would be repeated without end.',
-  remedy: 'Accept an array with any number of messages from 1 to the agreed maximum.',
-  judge: ({ ordinary, answered, message }, { target: { channel } }: JudgeContext) => {
-    processed(ordinary)
-    expectProcessed(answered)
-    deliveredItem(answered, message, channel)
+const oneMessageChecks = checksOf(oneMessage, [
+  {
+    ...must('batch.one', '§4.1'),
+    title: 'A batch with one message is processed like any other.',
+    consequence: 'A batch is sent after a time span even if it is not full. It would be repeated without end.',
+    remedy: 'Accept an array with any number of messages from 1 to the agreed maximum.',
+    judge: ({ ordinary, answered, message }, { target: { channel } }: JudgeContext) => {
+      processed(ordinary)
+      expectProcessed(answered)
+      deliveredItem(answered, message, channel)
+    },
   },
-})
+  {
+    ...must('batch.identifier-new', '§2.4'),
+    title: 'The messages of two batches have different identifiers.',
+    consequence: 'The status of one message is stored for another.',
+    remedy: 'Generate identifiers that are unique among all messages, such as UUIDs. Do not count within a batch.',
+    judge: ({ others, ordinary, answered, message }, { target: { channel } }) => {
+      const identifier = identifierOfItem(answered, message, channel)
+      const earlier = others.map((other) => identifierOfItem(ordinary, other, channel))
+      expect(!earlier.includes(identifier), `A message of each of two batches has ${identifier}.`)
+    },
+  },
+])
 
-export const shapeChecks: readonly Check[] = [...singleChecks, ...batchChecks, oneMessageCheck]
+export const shapeChecks: readonly Check[] = [...singleChecks, ...batchChecks, ...oneMessageChecks]

@@ -121,6 +121,17 @@ const blockedChecks = checksOf(blocked, [
     },
   },
   {
+    ...must('blocked.error', '§2.3, §7.1'),
+    title: 'The answer to a refused message to a blocked user is an object with a text as error.',
+    consequence: 'Failed Actions lists the message without a reason: nobody can tell a blocked user from a fault.',
+    remedy: 'Answer {"error": "…"} with a sentence that gives the reason.',
+    judge: ({ ordinary, special }) => {
+      delivered(ordinary)
+      if (singleOutcome(answerOf(special)) === 'successful') throw new NotJudged('not refused (blocked.single)')
+      expectErrors([special])
+    },
+  },
+  {
     ...decision('blocked.status', '§7.1', 43),
     title: 'A message to a blocked user is answered 422.',
     consequence:

@@ -1,9 +1,10 @@
 // §8: sizes up to the agreed maximum.
 
+import { identifierOf } from '../../../contract/endpoints.ts'
 import { type Check, checkOf, decision, must, type Scenario, should } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Message } from '../messages.ts'
-import { delivered, itemsIn, itemsOf, processed, singleOutcome, valueOfId } from '../read-answer.ts'
+import { delivered, identifierOfItem, itemsIn, itemsOf, processed, singleOutcome, valueOfId } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
 import { answerOf, briefAnswer, expect, NotJudged, shownAnswer } from '../verdict.ts'
 import { expectProcessed } from './shapes.ts'
@@ -14,6 +15,8 @@ const longMessage = compare(({ single, make }) =>
 )
 
 interface LargeBatch {
+  /** The messages of the ordinary batch. */
+  readonly others: readonly Message[]
   readonly ordinary: Exchange
   readonly messages: readonly Message[]
   readonly answered: Exchange
@@ -21,8 +24,9 @@ interface LargeBatch {
 
 async function sendBatchOf(sender: Sender, size: number): Promise<LargeBatch> {
   const messages = Array.from({ length: size }, () => sender.make.message())
-  const ordinary = await sender.batch('an ordinary batch', [sender.make.message(), sender.make.message()])
-  return { ordinary, messages, answered: await sender.batch(`a batch of ${size} messages`, messages) }
+  const others = [sender.make.message(), sender.make.message()]
+  const ordinary = await sender.batch('an ordinary batch', others)
+  return { others, ordinary, messages, answered: await sender.batch(`a batch of ${size} messages`, messages) }
 }
 
 const fullBatch: Scenario<LargeBatch> = {
@@ -66,6 +70,25 @@ export const sizeChecks: readonly Check[] = [
       const reported = new Set(items.map(({ idJson = '' }) => valueOfId(idJson)))
       const absent = messages.filter(({ idJson }) => !reported.has(idJson))
       expect(absent.length === 0, `${absent.length} of ${messages.length} messages are absent from the answer.`)
+    },
+  }),
+  checkOf(fullBatch, {
+    ...must('size.identifiers', '§2.4'),
+    title: 'Each successful message of such a batch has an identifier of its own.',
+    consequence: 'The platform cannot update the status of these messages, or stores it for others.',
+    remedy: 'Generate and return an identifier for every message, also if you process a batch in parts.',
+    judge: ({ others, ordinary, answered }, { target: { channel } }) => {
+      const usual = new Set(others.map((message) => identifierOfItem(ordinary, message, channel)))
+      if (usual.size < others.length)
+        throw new NotJudged('identifiers are repeated in a batch (batch.identifier-unique)')
+      const seen = new Set<string>()
+      for (const { category, identifier, shown } of itemsIn(answered, channel)) {
+        if (category !== 'successful') continue
+        expect(identifier !== undefined, `No ${identifierOf[channel]} in ${shown}`)
+        expect(!seen.has(identifier), `Several messages have ${identifier}.`)
+        seen.add(identifier)
+      }
+      if (seen.size === 0) throw new NotJudged(`${answered.label}: no message is successful`, true)
     },
   }),
   checkOf(overfullBatch, {

@@ -37,7 +37,7 @@ export const preparationTable = group('', {
     help: 'The fields that the operator can list.',
   }),
   failing_field: oneOf(reconciliationFields, { ...optional, help: 'A field whose list fails while it is streamed.' }),
-  batch_max: integer(2, 2_000, {
+  batch_max: integer(3, 2_000, {
     ...optional,
     help: 'The batch maximum that the operator announced. Without it, the largest batch has 100 messages.',
   }),
