@@ -78,6 +78,7 @@ const rulesOfFaults = {
     'http.path',
     'reconciliation.not-implemented',
     'reconciliation.unreadable',
+    'auth.error',
     'auth.status',
   ],
   floats: ['batch.id', 'bad-item.form', 'ids.digits'],

@@ -1,6 +1,6 @@
 // Faults in the authentication.
 
-import { error, json, key, type Request } from '../plain-operator.ts'
+import { error, key, type Request } from '../plain-operator.ts'
 import type { Mutant } from './mutant.ts'
 
 const keyOf = ({ headers }: Request): string => String(headers['x-api-key'] ?? '')
@@ -56,12 +56,23 @@ export const authenticationMutants: readonly Mutant[] = [
     }),
   },
   {
-    fault: 'answers 403 without an error to a wrong key',
+    fault: 'answers 403 to a wrong key',
     check: 'auth.status',
     mutate: () => ({
       wrap: (next) => async (request) => {
         const answer = await next(request)
-        return answer.status === 401 ? json(403, {}) : answer
+        return answer.status === 401 ? { ...answer, status: 403 } : answer
+      },
+    }),
+  },
+  {
+    fault: 'answers 401 without a body to a wrong key',
+    check: 'auth.error',
+    also: ['auth.status'],
+    mutate: () => ({
+      wrap: (next) => async (request) => {
+        const answer = await next(request)
+        return answer.status === 401 ? { ...answer, body: [] } : answer
       },
     }),
   },

@@ -2,9 +2,19 @@
 
 import { type Check, checkOf, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange, KeyUse } from '../exchange.ts'
-import { delivered, expectNotDelivered, isSuccess, objectOf, refusesWith } from '../read-answer.ts'
+import { delivered, errorOf, expectNotDelivered, isSuccess, objectOf, refusesWith } from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
-import { answerOf, briefAnswer, expect, expectAnswer, Failed, NotJudged, shownAnswer } from '../verdict.ts'
+import {
+  answerOf,
+  briefAnswer,
+  expect,
+  expectAnswer,
+  Failed,
+  isUnanswered,
+  NotApplicable,
+  NotJudged,
+  shownAnswer,
+} from '../verdict.ts'
 import { anyField } from './streams.ts'
 
 const wrongKeys: Readonly<Partial<Record<KeyUse, string>>> = {
@@ -56,6 +66,21 @@ const refusedChecks = checksOf(unauthenticated, [
     judge: ({ ordinary, wrong }) => {
       delivered(ordinary)
       for (const exchange of wrong) expectNotDelivered(exchange)
+    },
+  },
+  {
+    ...must('auth.error', '§2.3, §7.1'),
+    title: 'The refusal of a single message with a missing or wrong key is an object with a text as error.',
+    consequence: 'Failed Actions lists the messages without a reason, so nobody learns that the key is wrong.',
+    remedy: 'Answer {"error": "…"} with a sentence that names the header X-Api-Key, also for errors of a gateway.',
+    judge: ({ ordinary, withoutKey, wrong }, { target: { mode } }) => {
+      if (mode === 'batch') throw new NotApplicable('the interface does not show the body of a refused batch')
+      delivered(ordinary)
+      for (const exchange of [withoutKey, ...wrong]) {
+        // Other checks judge accepted keys and closed connections.
+        if (isUnanswered(exchange) || isSuccess(answerOf(exchange))) continue
+        expectAnswer(exchange, (answer) => errorOf(answer) !== undefined)
+      }
     },
   },
   {

@@ -74,7 +74,7 @@ export const sizeChecks: readonly Check[] = [
   }),
   checkOf(fullBatch, {
     ...must('size.identifiers', '§2.4'),
-    title: 'Each successful message of such a batch has an identifier of its own.',
+    title: 'Each successful message of a batch of the agreed maximum has an identifier of its own.',
     consequence: 'The platform cannot update the status of these messages, or stores it for others.',
     remedy: 'Generate and return an identifier for every message, also if you process a batch in parts.',
     judge: ({ others, ordinary, answered }, { target: { channel } }) => {
