@@ -5,8 +5,8 @@ import type { Measure } from '../harness/ratios.ts'
 import { sqliteStore } from '../harness/stores.ts'
 
 const connections = 10_000
-/** The events of a stream at its start (retry, ready), and of each notification (notification, counts). */
-const eventsAtStart = 2
+/** The events of a stream at its start (retry, counts, ready), and of each notification (notification, counts). */
+const eventsAtStart = 3
 const eventsOfPush = 2
 const pushes = 10
 

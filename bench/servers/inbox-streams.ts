@@ -108,7 +108,7 @@ async function startBare(): Promise<PushServer> {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.once('data', () => {
       socket.write(
-        'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 2000\n\nid: 0\nevent: ready\ndata: {}\n\n',
+        'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 2000\n\nid: 0\nevent: counts\ndata: {"unseen":0,"unread":0}\n\nid: 0\nevent: ready\ndata: {}\n\n',
       )
       sockets.add(socket)
     })

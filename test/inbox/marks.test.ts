@@ -50,7 +50,7 @@ onEachEngine('a mark is in the list, and at once in every open stream of the use
   const answer = await mark(inbox, bearer, { as: 'read', site_notification_ids: [first.ref] })
   assert.deepEqual(answer, { status: 200, body: { unseen: 1, unread: 1, unknown: [] } })
   for (const stream of streams) {
-    await stream.until((each) => countsOf(each) !== undefined)
+    await stream.until((each) => JSON.stringify(countsOf(each)) === '{"unseen":1,"unread":1}')
     assert.deepEqual(notificationsOf(stream).map(marksOf), [['read', 'seen']])
     assert.deepEqual(notificationsOf(stream)[0]?.site_notification_id, first.ref)
     assert.deepEqual(countsOf(stream), { unseen: 1, unread: 1 })
