@@ -162,6 +162,23 @@ test('the rate of calls is limited, and a refusal for the quota halves it', asyn
   assert.partialDeepStrictEqual(await slowed, { provider: 'scripted', perSecond: 10 })
 })
 
+test('the messages of a brand that wait for the rate do not delay those of another brand', async () => {
+  const sent: string[] = []
+  const provider = scriptedProvider(
+    (given) => {
+      sent.push(...given.map(({ brand }) => brand))
+      return given.map(accepted)
+    },
+    { max: 1, callsPerSecond: 20 },
+  )
+  const guarded = guard(provider, options)
+  const backlog = guarded.send(messages(9), contextOf())
+  const other = messages(1).map((each) => ({ ...each, brand: '2' }))
+  await Promise.all([backlog, guarded.send(other, contextOf())])
+  const place = sent.indexOf('2')
+  assert.ok(place >= 0 && place <= 4, `brand 2 was call ${place} of ${sent.length}`)
+})
+
 test('a call that hangs affects only its own messages, and releases its slot', async () => {
   let calls = 0
   const provider = scriptedProvider((sent) => (++calls === 1 ? new Promise(() => {}) : sent.map(accepted)), { max: 1 })

@@ -50,7 +50,8 @@ export function guard(provider: Provider, options: GuardOptions): GuardedProvide
   let cause: Fatal | undefined
 
   async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
-    const slot = slots.acquire(context.deadline)
+    // All messages of a call are of one brand: the backlog of a brand must not delay another.
+    const slot = slots.acquire(context.deadline, messages[0]?.brand)
     if (slot === 'full')
       return repeatResult(messages.length, {
         ...overloaded(rate.waitMs(clock.monotonic(), slots.waiting)),
