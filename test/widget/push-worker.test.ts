@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 
 type Listener = (event: object) => void
 const listeners = new Map<string, Listener>()
@@ -10,6 +11,8 @@ const opened: string[] = []
 const focused: string[] = []
 const requests: { url: string; authorization: string | undefined; body: unknown }[] = []
 let tabs: string[] = []
+/** The statuses of the next answers; then 200. */
+let answers: number[] = []
 const subscriptionOf = (endpoint: string) => ({
   endpoint,
   options: { applicationServerKey: 'the key' },
@@ -39,7 +42,7 @@ Object.assign(globalThis, {
   },
   async fetch(url: string, { headers, body }: { headers?: Record<string, string>; body?: string }) {
     requests.push({ url, authorization: headers?.authorization, body: body && JSON.parse(body) })
-    return Response.json({ token: 'the token' })
+    return Response.json({ token: 'the token' }, { status: answers.shift() ?? 200 })
   },
 })
 // A module that TypeScript compiles for browsers.
@@ -108,4 +111,24 @@ test('a subscription that the browser replaces is linked, and the old one is unl
       body: record('https://push.example/old'),
     },
   ])
+})
+
+test('a subscription is linked although the operator first answers 503', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  requests.length = 0
+  answers = [200, 503]
+  let ended = false
+  const linked = dispatch('pushsubscriptionchange', {
+    newSubscription: subscriptionOf('https://push.example/newer'),
+  }).finally(() => {
+    ended = true
+  })
+  // The wait begins when the answer was read.
+  while (!ended) {
+    await setImmediate()
+    t.mock.timers.tick(1_000)
+  }
+  await linked
+  assert.deepEqual(requests[2], requests[1])
+  assert.equal(requests[2]?.url, 'https://api.example/app/devices/link')
 })

@@ -101,27 +101,28 @@ async function followSubscription({ oldSubscription: old, newSubscription }: Wor
   if (!current || !operator || !tokenUrl) return
   const { token } = (await (await fetch(tokenUrl, { method: 'POST' })).json()) as { token?: string | null }
   if (!token) return
-  const send = (what: 'link' | 'unlink', subscription: string) =>
-    fetch(`${operator.replace(/\/+$/, '')}/app/devices/${what}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ tokens: [{ token: subscription, provider: 'webpush', channel: 'web' }] }),
+  const change = (what: 'link' | 'unlink', subscription: string) =>
+    post(`${operator.replace(/\/+$/, '')}/app/devices/${what}`, token, {
+      tokens: [{ token: subscription, provider: 'webpush', channel: 'web' }],
     })
-  await send('link', JSON.stringify(current))
-  if (old && old.endpoint !== current.endpoint) await send('unlink', old.endpoint)
+  await change('link', JSON.stringify(current))
+  if (old && old.endpoint !== current.endpoint) await change('unlink', old.endpoint)
 }
 
-/** The waits before each attempt. After the last one the report is lost: a browser ends a worker that waits for long. */
+async function report(receipt: Receipt | undefined, status: 'displayed' | 'clicked' | 'dismissed'): Promise<void> {
+  if (receipt) await post(receipt.url, receipt.token, { status })
+}
+
+/** The waits before each attempt. After the last one the request is lost: a browser ends a worker that waits for long. */
 const waitsMs = [0, 1_000, 5_000]
 
-async function report(receipt: Receipt | undefined, status: 'displayed' | 'clicked' | 'dismissed'): Promise<void> {
-  if (!receipt) return
+async function post(url: string, token: string, body: object): Promise<void> {
   for (const waitMs of waitsMs) {
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
-    const answer = await fetch(receipt.url, {
+    const answer = await fetch(url, {
       method: 'POST',
-      headers: { authorization: `Bearer ${receipt.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ status }),
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
       keepalive: true,
     }).catch(() => undefined)
     // Only a fault of the server or the network is repeated.
