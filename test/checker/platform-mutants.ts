@@ -327,6 +327,36 @@ export const platformMutants: readonly PlatformMutant[] = [
     ),
   },
   {
+    fault: 'repeats a single message after 408',
+    check: 'single.4xx',
+    mutate: readsOutcomes(({ status }, sent, mode) =>
+      mode === 'single' && status === 408 ? all(sent, 'retry') : undefined,
+    ),
+  },
+  {
+    fault: 'skips a single message after 501',
+    check: 'single.repeated',
+    mutate: readsOutcomes(({ status }, sent, mode) =>
+      mode === 'single' && status === 501 ? all(sent, 'failed') : undefined,
+    ),
+  },
+  {
+    fault: 'reads only answers whose content type is exactly application/json',
+    check: 'answer.layout',
+    mutate: readsOutcomes(({ status, headers }, sent, mode) =>
+      mode === 'batch' && status === 200 && headers.get('content-type') !== 'application/json'
+        ? all(sent, 'retry')
+        : undefined,
+    ),
+  },
+  {
+    fault: 'looks for the categories without a JSON parser',
+    check: 'answer.layout',
+    mutate: readsOutcomes(({ status, text }, sent, mode) =>
+      mode === 'batch' && status === 200 && /":\s|\s"/.test(text) ? all(sent, 'retry') : undefined,
+    ),
+  },
+  {
     fault: 'repeats without a pause',
     check: 'pause.errors',
     // The pauses between its attempts are chance.

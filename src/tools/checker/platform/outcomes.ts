@@ -1,15 +1,16 @@
 // §2.4, §7.2: the reaction of a platform to the outcomes in the answer to a batch.
 
+import { isDeepStrictEqual } from 'node:util'
 import { type Check, checkOf, checksOf, must, type Scenario, should } from '../check.ts'
 import type { Message } from '../messages.ts'
 import { ExactNumber } from '../read-answer.ts'
-import { expect, Failed, NotJudged } from '../verdict.ts'
+import { Failed, NotJudged } from '../verdict.ts'
 import { expectOnce } from './arrivals.ts'
 import { batchStatusChecks } from './batch-statuses.ts'
 import { lostAnswers } from './connections.ts'
 import { givenIn, type Lane, type Trace } from './lane.ts'
-import { item, outcomes, status } from './replies.ts'
-import type { Given, ReceivedMessage } from './request.ts'
+import { item, outcomes, status, successful } from './replies.ts'
+import type { Fields, Given, ReceivedMessage } from './request.ts'
 import { singleStatusChecks } from './single-statuses.ts'
 
 const categories = {
@@ -127,6 +128,30 @@ const answerChecks = checksOf(answers, [
   },
 ])
 
+const otherLayout = {
+  scope: 'batch',
+  messages: 2,
+  run: ({ target, make, play }) =>
+    play({
+      records: [make.message(), make.message()],
+      reply: (open) => {
+        const reply = successful(target, open)
+        const spaced = reply.body?.replaceAll(/[[\]{},:]/g, '\r\n\t$& ')
+        const body = spaced?.replaceAll('"id"', String.raw`"\u0069d"`) ?? ''
+        return { ...reply, headers: { 'content-type': 'Application/JSON;charset="UTF-8"' }, body }
+      },
+    }),
+} satisfies Scenario<Trace, Lane>
+
+const layoutCheck = checkOf(otherLayout, {
+  ...must('answer.layout', '§4'),
+  ofRun: true,
+  title: 'White space and escapes in an answer make no difference, and neither does a charset of its content type.',
+  consequence: 'The platform repeats messages that were delivered, and users get them again.',
+  remedy: 'Read answers with a JSON parser, not with patterns, and compare only the media type of the content type.',
+  judge: (trace) => expectOnce(trace, 'successful'),
+})
+
 /** In the scenario of lost answers, each mode has a repetition. */
 const repeatCheck = checkOf(lostAnswers, {
   ...should('repeat.same', '§2.1, §7.2'),
@@ -136,18 +161,17 @@ const repeatCheck = checkOf(lostAnswers, {
   remedy:
     'Store the record as it is sent, and repeat it unchanged: id, user_id, activity_id, action_id and trigger_hash.',
   judge: ({ trace }) => {
-    const first = new Map<Message, string>()
+    const first = new Map<Message, Fields>()
     let judged = 0
     for (const { label, messages } of trace.ofRun())
       for (const { record, element } of messages) {
-        const text = JSON.stringify(element, (_, value) => (value instanceof ExactNumber ? value.source : value))
         const before = first.get(record)
-        if (before === undefined) first.set(record, text)
+        if (before === undefined) first.set(record, element)
         else judged++
-        expect(
-          before === undefined || before === text,
-          `${label}: message ${record.idJson} differs from its first record: ${text}`,
-        )
+        // The order of members has no meaning.
+        if (before === undefined || isDeepStrictEqual(before, element)) continue
+        const text = JSON.stringify(element, (_, value) => (value instanceof ExactNumber ? value.source : value))
+        throw new Failed(`${label}: message ${record.idJson} differs from its first record: ${text}`)
       }
     if (judged === 0) throw new NotJudged('no message was repeated')
   },
@@ -156,6 +180,7 @@ const repeatCheck = checkOf(lostAnswers, {
 export const outcomeChecks: readonly Check<Lane>[] = [
   ...categoryChecks,
   repeatCheck,
+  layoutCheck,
   ...answerChecks,
   ...batchStatusChecks,
   ...singleStatusChecks,

@@ -9,27 +9,32 @@ import { status, success } from './replies.ts'
 import type { ReceivedMessage } from './request.ts'
 
 const good = [200, 201, 204, 299]
-const refused = [400, 410, 422, 429]
-const retried = [500, 503, 302]
+const refused = [400, 408, 410, 422, 429, 499]
+/** The first answers to a message. */
+const retried = [
+  [500, 503, 302],
+  [501, 304],
+]
 
 interface Singles {
   readonly trace: Trace
   readonly byStatus: ReadonlyMap<number, Message>
-  readonly repeated: Message
+  readonly repeated: readonly Message[]
 }
 
 const singleStatuses: Scenario<Singles, Lane> = {
   scope: 'single',
-  messages: good.length + refused.length + 1,
+  messages: good.length + refused.length + retried.length,
   run: async ({ target: { channel }, make, play }) => {
     const byStatus = new Map([...good, ...refused].map((code) => [code, make.message()]))
-    const repeated = make.message()
+    const repeated = retried.map(() => make.message())
     const codeOf = ({ record, attempt }: ReceivedMessage): number => {
-      if (record === repeated) return retried[attempt - 1] ?? 200
+      const codes = retried[repeated.indexOf(record)]
+      if (codes) return codes[attempt - 1] ?? 200
       return [...byStatus].find(([, each]) => each === record)?.[0] ?? 200
     }
     const trace = await play({
-      records: [...byStatus.values(), repeated],
+      records: [...byStatus.values(), ...repeated],
       reply: ({ messages: [message] }) => {
         if (!message) return status(400, 'retry')
         const code = codeOf(message)
@@ -69,6 +74,7 @@ export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuse
       'A single message is sent again after 500 and any other status that is neither 2xx nor 4xx, until it succeeds.',
     consequence: 'Messages are lost in every short disturbance of the operator.',
     remedy: 'Keep the message in the queue, and send it again after a pause. Do not follow redirects.',
-    judge: ({ trace, repeated }) => expectRetried({ trace, records: [repeated] }, (code) => retried.includes(code)),
+    judge: ({ trace, repeated }) =>
+      expectRetried({ trace, records: repeated }, (code) => retried.flat().includes(code)),
   },
 ])
