@@ -4,6 +4,7 @@ import { chmod, copyFile, readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { fileSource } from '../../src/subjects/attributes/file.ts'
 import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
 import { startConfiguredOperator } from '../support/configured-sides.ts'
 import { onPostgres } from '../support/engines.ts'
@@ -247,6 +248,25 @@ test('the pointers of title and body are reported, with a warning if messages ha
   const alert = await contentFinding(`admin: {port: ${port}}`, 0)
   assert.equal(alert?.ok, false)
   assert.match(alert?.description ?? '', /no message since the start had either/)
+})
+
+test('a list that has shrunk at the running operator is a problem with the command that confirms it', async (t) => {
+  const file = join(await temporary(t), 'users.csv')
+  const users = Array.from({ length: 40 }, (_, n) => `${n},1,true,false`)
+  const list = (rows: readonly string[]) =>
+    ['user_id,brand,blocked,excluded', ...rows, '7,2,false,false', ''].join('\n')
+  await writeFile(file, list(users))
+  const { url } = await startOperator(t, { attributes: await fileSource(file) })
+  await writeFile(file, list(users.slice(0, 5)))
+  const main = Number(new URL(url).port)
+  const finding = async () => {
+    await post(`${url}/channels/push/single`, element())
+    const { of } = await doctor(t, operator('recording', `attributes: [{file: ${file}}]`, main))
+    return of('operator.attributes')[1]
+  }
+  assert.equal((await finding())?.remedy, `if the list is right: touch ${file}.confirmed`)
+  await writeFile(`${file}.confirmed`, '')
+  assert.equal(await finding(), undefined)
 })
 
 test('errors in the configuration are reported as problems', async (t) => {

@@ -1,9 +1,6 @@
 import { type Check, fails, passes, warns } from '../../../base/runtime/check.ts'
-import { clock } from '../../../base/runtime/clock.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
-import { callOwnSide } from '../call-own-side.ts'
-
-const timeoutMs = 2_000
+import { readMetrics } from './running-metrics.ts'
 
 /** Reports the pointers of title and body, and warns if the running operator delivered messages with neither. */
 export async function checkContent(operator: OperatorConfig): Promise<readonly Check[]> {
@@ -26,17 +23,6 @@ export async function checkContent(operator: OperatorConfig): Promise<readonly C
       ),
     ]
   return [passes(`${pointers}; a message with neither is ${required ? 'refused' : 'delivered, with a warning'}`)]
-}
-
-/** The metrics of the operator; empty if it does not run. */
-async function readMetrics(operator: OperatorConfig): Promise<string> {
-  const listening = operator.admin ?? operator
-  if (listening.port === 0) return ''
-  const request = { method: 'GET', path: '/metrics', deadline: clock.now() + timeoutMs } as const
-  return callOwnSide('operator', listening, request).then(
-    ({ text }) => text,
-    () => '',
-  )
 }
 
 function sumOf(metrics: string, name: string): number {

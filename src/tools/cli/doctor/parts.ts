@@ -10,6 +10,7 @@ import type { OperatorOptions } from '../../../sides/operator/options.ts'
 import { providerOf } from '../../../sides/platform/deliver-lane.ts'
 import { checkContent } from './content.ts'
 import type { Part } from './part.ts'
+import { readMetrics } from './running-metrics.ts'
 import { checkSide } from './side.ts'
 
 export async function partsOf(config: Config): Promise<readonly Part[]> {
@@ -68,7 +69,7 @@ async function operatorParts(config: OperatorConfig): Promise<readonly Part[]> {
     { setting: 'operator.content', check: () => checkContent(config) },
     {
       setting: options.suppression === 'none' ? 'operator.suppression' : 'operator.attributes',
-      check: () => checkSuppression(options, brands),
+      check: async () => [...(await checkSuppression(options, brands)), ...(await checkHeldLists(config))],
     },
   ]
 }
@@ -122,6 +123,18 @@ function providerPart(setting: string, provider: Checkable): Part {
     check: async () => (await provider.check?.()) ?? [passes(`${provider.name} has no check of its own`)],
     close: async () => provider.close?.(),
   }
+}
+
+/** Only the running operator knows the list before the one that has shrunk. */
+async function checkHeldLists(config: OperatorConfig): Promise<readonly Check[]> {
+  const held = (await readMetrics(config)).matchAll(/^bellwire_list_held\{source="file (.*)"\} 1$/gm)
+  return [...held].map(([, escaped = '']) => {
+    const file = JSON.parse(`"${escaped}"`) as string
+    return fails(
+      `the running operator does not believe ${file}, which lists far fewer users: the missing users keep their last values`,
+      `if the list is right: touch ${file}.confirmed`,
+    )
+  })
 }
 
 async function checkSuppression(
