@@ -1,9 +1,12 @@
 // `bellwire lanes`, `bellwire pause`, `bellwire resume` and `bellwire cancel` against a running platform.
 
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { LaneOptions } from '../../src/sides/platform/options.ts'
-import { adminKey, element, get, post, startPlatform, type Witness, witness } from '../support/sides.ts'
+import { startConfiguredOperator } from '../support/configured-sides.ts'
+import { adminKey, element, get, post, startPlatform, temporary, type Witness, witness } from '../support/sides.ts'
 import { event, until } from '../support/wait.ts'
 import { type Run, run } from './bellwire.ts'
 
@@ -243,4 +246,29 @@ test('a key that is bound to a brand sees and controls only the lanes of the bra
   assert.equal((await post(`${url}/admin/lanes/pause`, { brand: '1', ...note }, ofBrand1.key)).status, 200)
   const states = (await lanesOf(url)).map(({ state }: { state: string }) => state)
   assert.deepEqual(states, ['paused', 'paused', 'running'])
+})
+
+test('with a configuration of an operator alone, the commands control its lanes of device links', async (t) => {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  const configuration = (port: string) => `
+operator:
+  port: ${port}
+  keys: [{name: platform, key: the-key-of-platform-1, brands: [1]}]
+  admin_keys: [{name: on call, key: ${adminKey.key}, scopes: [counts, read, decide]}]
+  site: inbox
+  suppression: none
+  publish: [{brand: 1, to: {rest: "http://127.0.0.1:1", api_key: the-key-of-operator-1}}]
+`
+  await writeFile(file, configuration('0'))
+  const { url } = await startConfiguredOperator(t, file)
+  await writeFile(file, configuration(new URL(url).port))
+  const bellwire = (...args: string[]) => run([...args, '--config', file])
+  const listed = await bellwire('lanes')
+  assert.deepEqual([listed.code, listed.err], [0, ''])
+  assert.match(listed.out, /\n1\/device-links +running/)
+  const paused = await bellwire('pause', '1/device-links', '--reason', 'the platform migrates')
+  assert.match(paused.out, /1\/device-links +paused/, paused.err)
+  assert.match((await bellwire('resume', '1/device-links')).out, /1\/device-links +running/)
+  assert.equal((await bellwire('failed')).out, 'No Failed Actions.\n')
+  assert.equal((await bellwire('failed', 'replay', '--all', '--yes')).code, 0)
 })

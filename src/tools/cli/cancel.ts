@@ -13,7 +13,7 @@ import { targetFlags, targetOf, withLane } from './lanes/target.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { pages } from './pages.ts'
-import { type Addressed, withAnswer, withSide } from './running-side.ts'
+import { type Addressed, sideOfLanes, withAnswer, withSide } from './running-side.ts'
 
 const filterFlags = {
   activity: '--activity <id>',
@@ -49,7 +49,7 @@ export function command(): Command {
         const cancelled = await cancel(client, { ...filter, reason, id: randomUUID() }, signal)
         print(options, { cancelled }, () => `${phraseCount(cancelled, 'message')} cancelled: see Failed Actions.`)
       }
-      await withSide('platform', options, ['decide'], work, {
+      await withSide(await sideOfLanes(options), options, ['decide'], work, {
         interrupted: 'interrupted; bellwire lanes shows the state of the lanes',
       })
     })

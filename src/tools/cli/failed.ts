@@ -14,7 +14,7 @@ import { wholeNumber } from './numbers.ts'
 import { print, toJson } from './output.ts'
 import { pages } from './pages.ts'
 import { createProgress } from './progress.ts'
-import { type Addressed, callSide, withAddress, withAnswer, withSide } from './running-side.ts'
+import { type Addressed, callSide, sideOfLanes, withAddress, withAnswer, withSide } from './running-side.ts'
 import { number } from './text-table.ts'
 
 export function command(): Command {
@@ -46,7 +46,7 @@ function summaryCommand(): Command {
     .description('count by lane, activity, action and reason (the default)')
     .action(async (options: FilterOptions) => {
       const request = { query: queryOf(options) }
-      const answer = await callSide('platform', options, 'counts', 'GET /admin/failed/summary', request)
+      const answer = await callSide(await sideOfLanes(options), options, 'counts', 'GET /admin/failed/summary', request)
       print(options, answer, ({ groups }) => (groups.length === 0 ? 'No Failed Actions.' : phraseGroups(groups)))
       const { omitted } = answer
       if (!options.json && omitted > 0) console.log(`${number(omitted)} more groups: use --lane or --activity`)
@@ -65,7 +65,9 @@ function listCommand(): Command {
     .addOption(new Option('--after <seq>', 'the SEQ of the last item of the previous list').argParser(wholeNumber(0)))
     .option('--json', 'print the items as one JSON array')
     .action(async (options: ListOptions) => {
-      const { items, next } = await withSide('platform', options, ['read'], (client) => list(client, options))
+      const { items, next } = await withSide(await sideOfLanes(options), options, ['read'], (client) =>
+        list(client, options),
+      )
       print(options, items, () => (items.length === 0 ? 'No item matches.' : phraseItems(items)))
       if (!options.json && next !== undefined) console.log(`There are more: add --after ${next}`)
     })
@@ -89,7 +91,9 @@ function showCommand(): Command {
     .argument('<seq>', 'the number of the message, from the list', wholeNumber(0))
     .option('--json', 'print the item as one JSON object')
     .action(async (seq: number, options: Addressed) => {
-      const item = await callSide('platform', options, 'read', 'GET /admin/failed/:seq', { params: { seq } })
+      const item = await callSide(await sideOfLanes(options), options, 'read', 'GET /admin/failed/:seq', {
+        params: { seq },
+      })
       print(options, item, phraseItem)
     })
 }
@@ -106,7 +110,7 @@ function decideCommand(action: Action, description: string): Command {
   return command.action(async (options: DecideOptions) => {
     const progress = createProgress(process.stderr)
     const work = (client: Client<'platform'>) => decide(client, action, options, progress)
-    const { changed, ...counted } = await withSide('platform', options, ['decide'], work, { progress })
+    const { changed, ...counted } = await withSide(await sideOfLanes(options), options, ['decide'], work, { progress })
     if (options.json) console.log(toJson({ ...counted, ...(changed !== undefined && { changed }) }))
     else if (changed !== undefined) console.log(phraseChange(action, changed, counted.matching))
   })
@@ -122,7 +126,7 @@ function exportCommand(): Command {
     .description('write items as CSV, without the texts of the messages')
     .option('-o, --out <file>', 'the file; default: standard output')
     .action(async ({ out, ...options }: FilterOptions & { readonly out?: string }) => {
-      await withSide('platform', options, ['read'], (client) =>
+      await withSide(await sideOfLanes(options), options, ['read'], (client) =>
         downloadTo(out, (write) => client.download('GET /admin/failed.csv', { query: queryOf(options) }, write)),
       )
     })

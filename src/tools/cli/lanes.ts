@@ -14,7 +14,7 @@ import { labelOf, phraseLanes } from './lanes/show-lanes.ts'
 import { noteFlags, reasonFlags } from './lanes/target.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
-import { type Addressed, callSide, withAnswer } from './running-side.ts'
+import { type Addressed, callSide, sideOfLanes, withAnswer } from './running-side.ts'
 
 export function command(): Command {
   return new Command()
@@ -47,7 +47,7 @@ function listCommand(): Command {
     'list the lanes, their waiting messages and their controls (the default)',
   )
   return withAnswer(command, 'platform', 'counts').action(async (options: Addressed) => {
-    const answer = await callSide('platform', options, 'counts', 'GET /admin/lanes')
+    const answer = await callSide(await sideOfLanes(options), options, 'counts', 'GET /admin/lanes')
     print(options, answer, ({ lanes }) => phraseLanes(lanes))
   })
 }
@@ -78,7 +78,9 @@ function setCommand(): Command {
       if (Object.keys(settings).length === 0)
         throw new CliError(exit.usage, 'no setting is given: add --mode, --max, --span, --concurrency or --per-second')
       const body = { lane, settings, ...membersOf(options, noteFlags) }
-      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/settings', { body })
+      const answer = await callSide(await sideOfLanes(options), options, 'decide', 'POST /admin/lanes/settings', {
+        body,
+      })
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
@@ -98,7 +100,9 @@ function resetCommand(): Command {
         throw new CliError(exit.usage, `there is no setting ${unknown}: give ${labels.join(', ')}`)
       const named = settings.filter((name) => given.includes(labelOf(name)))
       const body = { lane, ...(named.length > 0 && { settings: named }), ...membersOf(options, reasonFlags) }
-      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/settings/reset', { body })
+      const answer = await callSide(await sideOfLanes(options), options, 'decide', 'POST /admin/lanes/settings/reset', {
+        body,
+      })
       if (answer.ended === 0 && !options.json)
         console.log(`Lane ${lane} already has the settings of the configuration.`)
       print(options, answer, ({ lanes }) => phraseLanes(lanes))

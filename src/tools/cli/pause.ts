@@ -8,7 +8,7 @@ import { type Pause, phraseLanes } from './lanes/show-lanes.ts'
 import { noteFlags, reasonFlags, targetFlags, targetOf, withLane } from './lanes/target.ts'
 import { membersOf, withMembers } from './members.ts'
 import { print, toJson } from './output.ts'
-import { type Addressed, callSide, withAnswer } from './running-side.ts'
+import { type Addressed, callSide, sideOfLanes, withAnswer } from './running-side.ts'
 
 const partFlags = { ...targetFlags, activity: '--activity <id>', action: '--action <id>' }
 const pauseFlags = { ...partFlags, ...noteFlags }
@@ -19,7 +19,7 @@ export function command(): Command {
     .addHelpText('after', pauseHelp)
     .action(async (lane: string | undefined, options: Addressed & Static<typeof PauseBody>) => {
       const body = { ...membersOf(options, pauseFlags), ...targetOf(lane, options) }
-      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/pause', { body })
+      const answer = await callSide(await sideOfLanes(options), options, 'decide', 'POST /admin/lanes/pause', { body })
       print(options, answer, ({ lanes }) => phraseLanes(lanes))
     })
 }
@@ -39,7 +39,7 @@ export function resumeCommand(): Command {
     .addHelpText('after', resumeHelp)
     .action(async (lane: string | undefined, options: Addressed & Static<typeof ResumeBody>) => {
       const body = { ...membersOf(options, resumeFlags), ...targetOf(lane, options) }
-      const answer = await callSide('platform', options, 'decide', 'POST /admin/lanes/resume', { body })
+      const answer = await callSide(await sideOfLanes(options), options, 'decide', 'POST /admin/lanes/resume', { body })
       if (options.json) return console.log(toJson(answer))
       for (const line of phraseResumed(body, answer)) console.log(line)
       console.log(phraseLanes(answer.lanes))

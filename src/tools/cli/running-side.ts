@@ -168,6 +168,16 @@ export const callSide = <Called extends Side, Name extends RouteName<NameOf<Call
 ): Promise<AnswerOf<NameOf<Called>, Name>> =>
   withSide(side, addressed, [scope], (client) => client.call(name, ...request))
 
+/**
+ * The side whose lanes a command reads and controls: the platform. An operator has lanes for its device links and statuses, with
+ * the same routes: it is called if the configuration has no platform.
+ */
+export async function sideOfLanes({ url, config }: Pick<Addressed, 'url' | 'config'>): Promise<'platform'> {
+  if (url !== undefined) return 'platform'
+  const { platform, operator } = await loadConfig(config)
+  return (operator && !platform ? 'operator' : 'platform') as 'platform'
+}
+
 /** The sides that a command can call: the one at --url, or those of the configuration. */
 export async function findSides({ url, config }: Pick<Addressed, 'url' | 'config'>): Promise<readonly Side[]> {
   if (url !== undefined) return ['server']
