@@ -225,6 +225,25 @@ test('a query that selects the same users for several brands is refused', async 
   assert.equal((await loadText(t, withQuery('blocked: select id from players', alone))).operator?.attributes.length, 2)
 })
 
+test('a query that selects the same devices for several brands is refused', async (t) => {
+  const withSource = (condition: string): string => {
+    const query = `select user_id, token, kind from devices where user_id = any(:users)${condition}`
+    const holders = `select user_id, token, kind from devices where token = any(:tokens)${condition}`
+    const source = `{sql: "${query}", holders: "${holders}", database: "postgres://reader@localhost/players"}`
+    const push = `{devices: {source: ${source}, services: [{provider: fcm, credentials: f.json}]}}`
+    return complete.replace('  suppression: none\n', `  suppression: none\n  push: ${push}\n`)
+  }
+  const problems = await refused(t, withSource(" and note = ':brand'"))
+  assert.deepEqual(
+    problems.map(({ path, description }) => [path, description]),
+    ['sql', 'holders'].map((name) => [
+      `operator.push.devices.source.${name}`,
+      'selects the same devices for every brand',
+    ]),
+  )
+  assert.ok((await loadText(t, withSource(' and brand = :brand'))).operator)
+})
+
 test('a duplicate key is refused', async (t) => {
   const [problem] = await refused(
     t,
