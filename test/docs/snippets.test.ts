@@ -111,7 +111,9 @@ async function folderOfYaml(t: TestContext): Promise<string> {
   await writeFile(join(folder, 'client.key'), certificate.key)
   await copyFile(join(root, 'examples/my-devices.ts'), join(folder, 'mine.ts'))
   await copyFile(join(root, 'examples/users.csv'), join(folder, 'users.csv'))
-  new DatabaseSync(join(folder, 'shop.db')).exec('create table devices (user_id text, token text, kind text)')
+  new DatabaseSync(join(folder, 'shop.db')).exec(
+    'create table devices (brand text, user_id text, token text, kind text)',
+  )
   return folder
 }
 
