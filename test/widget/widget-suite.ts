@@ -215,6 +215,15 @@ export function widgetSuite(fixture: BrowserFixture): void {
     await until(() => site.streams.open === 1, { ...patient, awaited: 'its stream is open again' })
     assert.equal(site.streams.opened, 2)
 
+    // Nor does a panel that was open as the bell became a list.
+    await page.evaluate(`${root}.querySelector('.bell').click()`)
+    await eventually(page, `${root}.querySelector('.bell').ariaExpanded === 'true'`, 'the panel is open')
+    for (const view of ['list', 'bell']) {
+      await page.evaluate(`bell.view = '${view}'`)
+      await page.evaluate(`bell.updateComplete`)
+    }
+    assert.equal(await page.evaluate(`${root}.querySelector('.bell').ariaExpanded`), 'false')
+
     // Nor does a list whose page is in the background.
     const show = (state: string): Promise<unknown> =>
       page.evaluate(`(() => {
@@ -402,6 +411,22 @@ export function widgetSuite(fixture: BrowserFixture): void {
     await eventually(page, `${root}.querySelector('.badge').textContent === '2'`, 'both are counted')
     await untilShown(page, [stays])
     await eventually(page, `${root}.querySelector('.badge').textContent === '1'`, 'one is counted')
+  })
+
+  suite('two notifications with the same title are both announced', async (_, site, newPage) => {
+    const page = await newPage()
+    const announced = `${root}.querySelector('[role=status]').textContent`
+    await eventually(page, `${root}.querySelector('.notice') !== null`, 'the inbox is empty')
+    await page.evaluate(`(() => {
+      window.changes = 0
+      new MutationObserver(() => changes++).observe(${root}.querySelector('[role=status]'), { subtree: true, characterData: true, childList: true })
+    })()`)
+    for (const times of [1, 2]) {
+      await site.send({ title: 'A bonus' })
+      await eventually(page, `${root}.querySelectorAll('.item').length === ${times}`, 'it is shown')
+      assert.equal(await page.evaluate(`${announced}.trim()`), 'New notification: A bonus')
+      assert.equal(await page.evaluate('changes'), times)
+    }
   })
 
   suite('texts are translated, and from right to left the panel opens at the left', async (_, site, newPage) => {

@@ -78,6 +78,8 @@ export class InboxElement extends LitElement {
   }
 
   override willUpdate(changed: PropertyValues<InboxElement>): void {
+    // The panel is another element then, which is closed.
+    if (changed.has('view')) this.#open = false
     // An element outside the page is updated too.
     if (this.isConnected && connecting.some((name) => changed.has(name))) this.#connect()
   }
@@ -148,7 +150,8 @@ export class InboxElement extends LitElement {
   }
 
   #announce(text: string): void {
-    this.#announcement = text
+    // Screen readers speak only a text that changes.
+    this.#announcement = text === this.#announcement ? `${text}\u00a0` : text
     this.requestUpdate()
   }
 
