@@ -269,6 +269,21 @@ async function checkPlatform(t: TestContext, store?: string): Promise<void> {
 test('each act at a platform leaves its entry', (t) => checkPlatform(t))
 test('each act at a platform leaves its entry (postgres)', { skip }, async (t) => checkPlatform(t, await freshSchema()))
 
+test('a link of devices of two brands leaves an entry for each brand', async (t) => {
+  const { url } = await startOperator(t, { adminKeys: [office], publish: [] })
+  const tokens = [{ token: 'c'.repeat(64), channel: 'ios', provider: 'apns' }]
+  const records = ['7', '8'].map((user_id) => ({ brand: 1, user_id, tokens }))
+  await post(`${url}/admin/devices/link`, [...records, { brand: 2, user_id: '7', tokens }], office.key)
+  for (const [brand, user, count] of [
+    ['1', undefined, 2],
+    ['2', '7', 1],
+  ] as const)
+    assert.deepEqual(
+      (await entriesOf(url, `&brand=${brand}&act=devices.link`)).map((entry) => [entry.user, entry.count]),
+      [[user, count]],
+    )
+})
+
 test('a member that a route ignores names no other brand or user in the entry; a key of one brand need not name it', async (t) => {
   const ofBrand1 = { ...office, name: 'of brand 1', key: 'the-key-of-one-brand', brands: ['1'] }
   const { url } = await startOperator(t, { adminKeys: [office, ofBrand1], app: { secrets, origins: [] }, publish: [] })

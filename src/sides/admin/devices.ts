@@ -22,6 +22,7 @@ import {
 import { syntaxProblem } from '../../contract/json-body.ts'
 import { createMismatch } from '../../contract/mismatch.ts'
 import { readTimestamp, rfc3339 } from '../../contract/timestamp.ts'
+import type { AuditDetails } from '../../subjects/audit/table.ts'
 import { type DeviceEvent, eventsOf, type Reading } from '../../subjects/devices/device-event.ts'
 import type { Registry } from '../../subjects/devices/registry.ts'
 import type { RemovalCursor, RemovalFilter } from '../../subjects/devices/removals/removals.ts'
@@ -158,16 +159,18 @@ async function storeRecords(
     else answer.refused.push({ line: i + 1, error: read.invalid })
   }
   answer.refused_count = answer.refused.length
-  const [event] = events
-  const brands = new Set(events.map(({ brand }) => brand))
-  const users = new Set(events.map(({ userId }) => userId))
-  const audited = key.audit.ops({
-    count: events.length,
-    ...(brands.size === 1 && { brand: event?.brand }),
-    ...(users.size === 1 && { user: event?.userId }),
-  })
+  const audited = key.audit.ops(...detailsOf(events))
   countChanges(answer, await registry.storeEvents(events, audited))
   return answer
+}
+
+/** An entry for each brand: whoever audits one brand sees the changes of its devices. */
+function detailsOf(events: readonly DeviceEvent[]): readonly AuditDetails[] {
+  if (events.length === 0) return [{ count: 0 }]
+  return [...Map.groupBy(events, ({ brand }) => brand)].map(([brand, own]) => {
+    const [user, another] = new Set(own.map(({ userId }) => userId))
+    return { brand, count: own.length, ...(another === undefined && { user }) }
+  })
 }
 
 interface Invalid {
