@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
 import test from 'node:test'
 import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { Value } from 'typebox/value'
 import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
 import { createReport } from '../../src/tools/checker/report.ts'
@@ -14,6 +16,7 @@ import { junitReport } from '../../src/tools/checker/reports/junit.ts'
 import { textReport } from '../../src/tools/checker/reports/text.ts'
 import { prepareRun } from '../../src/tools/checker/run.ts'
 import { features } from '../../src/tools/checker/target.ts'
+import { listenLocally } from '../support/listen-locally.ts'
 import { allChecks, facts } from './check-plain.ts'
 import { after, before, isSingle } from './mutants/mutant.ts'
 import { error, json, key, type Mutation, startPlainOperator } from './plain-operator.ts'
@@ -198,6 +201,27 @@ test('the curl command of a finding repeats its request', async (t) => {
     compared++
   }
   assert.ok(compared > 10, String(compared))
+})
+
+test('the command of a compressed body compresses it, and that of a body in chunks sends chunks', async (t) => {
+  const { curlOf } = await import('../../src/tools/checker/reports/curl.ts')
+  const arrived: { body: Buffer; encoding: string | undefined }[] = []
+  const server = createServer(async (incoming, response) => {
+    const body = Buffer.concat(await incoming.toArray())
+    arrived.push({ body, encoding: incoming.headers['transfer-encoding'] })
+    response.end()
+  })
+  const { port } = await listenLocally(t, server)
+  const request = { method: 'POST', url: `http://127.0.0.1:${port}/`, key: 'none', keyHeader: 'X-Api-Key' } as const
+  const body = '{"title":"it\'s \\u00e9"}'
+  for (const headers of [
+    { 'content-encoding': 'gzip', 'content-length': '40' },
+    { 'content-type': 'application/json' },
+  ])
+    await promisify(execFile)('sh', ['-c', curlOf({ ...request, headers, body }, 4_000)])
+  const [compressed, chunked] = arrived
+  assert.equal(gunzipSync(compressed?.body ?? '').toString(), body)
+  assert.deepEqual([chunked?.encoding, chunked?.body.toString()], ['chunked', body])
 })
 
 /** A minimal parser: every element is closed, in order, and no character is left unescaped. */

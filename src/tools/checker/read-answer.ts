@@ -207,16 +207,17 @@ export function singleOutcome(answer: Answer): Category {
   return answer.status >= 400 && answer.status <= 499 ? 'failed' : 'fatal'
 }
 
-/**
- * @throws Failed if the answer says that a message was delivered. A closed connection does not say so, and neither does a batch
- * response record without an item in successful.
- */
-export function expectNotDelivered(exchange: Exchange): void {
-  if (isUnanswered(exchange)) return
-  const answer = answerOf(exchange)
+/** Whether an answer says that a message was delivered. A batch response record without an item in successful does not. */
+export function reportsDelivery(answer: Answer): boolean {
   const fields = objectOf(answer)
   const isRecord = categories.some((category) => Array.isArray(fields?.[category]))
   const { successful = [] } = fields ?? {}
-  if (isRecord && Array.isArray(successful) && successful.length === 0) return
-  if (isSuccess(answer)) throw new Failed(`${exchange.label}: ${shownAnswer(answer)}`)
+  return isSuccess(answer) && !(isRecord && Array.isArray(successful) && successful.length === 0)
+}
+
+/** @throws Failed if the answer says that a message was delivered. A closed connection does not say so. */
+export function expectNotDelivered(exchange: Exchange): void {
+  if (isUnanswered(exchange)) return
+  const answer = answerOf(exchange)
+  if (reportsDelivery(answer)) throw new Failed(`${exchange.label}: ${shownAnswer(answer)}`)
 }

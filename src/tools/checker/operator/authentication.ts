@@ -2,7 +2,15 @@
 
 import { type Check, checkOf, checksOf, decision, must, should } from '../check.ts'
 import type { Exchange, KeyUse } from '../exchange.ts'
-import { delivered, errorOf, expectNotDelivered, isSuccess, objectOf, refusesWith } from '../read-answer.ts'
+import {
+  delivered,
+  errorOf,
+  expectNotDelivered,
+  isSuccess,
+  objectOf,
+  refusesWith,
+  reportsDelivery,
+} from '../read-answer.ts'
 import type { Sender } from '../sender.ts'
 import {
   answerOf,
@@ -91,7 +99,7 @@ const refusedChecks = checksOf(unauthenticated, [
     judge: ({ ordinary, withoutKey, wrong }) => {
       delivered(ordinary)
       for (const exchange of [withoutKey, ...wrong]) {
-        if (isSuccess(answerOf(exchange)))
+        if (reportsDelivery(answerOf(exchange)))
           throw new NotJudged(`${exchange.label}: accepted, which another check judges`)
         expectAnswer(exchange, (answer) => refusesWith(401, answer))
       }

@@ -299,7 +299,7 @@ const oneMessageChecks = checksOf(oneMessage, [
     judge: ({ others, ordinary, answered, message }, { target: { channel } }) => {
       const identifier = identifierOfItem(answered, message, channel)
       const earlier = others.map((other) => identifierOfItem(ordinary, other, channel))
-      expect(!earlier.includes(identifier), `A message of each of two batches has ${identifier}.`)
+      expect(!earlier.includes(identifier), `Messages of two batches have ${identifier}.`)
     },
   },
 ])

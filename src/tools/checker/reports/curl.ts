@@ -17,7 +17,9 @@ const own = new Set(['accept', 'user-agent', 'content-length', 'host'])
 
 /**
  * @param most a longer body is replaced by a placeholder, because no shell takes it
- * @example curlOf({ method: 'POST', url: 'http://h/x', headers: {}, key: 'right', keyHeader: 'X-Api-Key', body: '{}' }, 100)
+ * @example
+ * const headers = { 'content-length': '2' }
+ * curlOf({ method: 'POST', url: 'http://h/x', headers, key: 'right', keyHeader: 'X-Api-Key', body: '{}' }, 100)
  * // curl -sS -i -X POST 'http://h/x' -H "X-Api-Key: $API_KEY" --data-raw '{}'
  */
 export function curlOf({ method, url, headers, key, keyHeader, body }: SentRequest, most: number): string {
@@ -26,7 +28,10 @@ export function curlOf({ method, url, headers, key, keyHeader, body }: SentReque
   if (keyPart !== undefined) parts.push(`-H ${keyPart}`)
   for (const [name, value] of Object.entries(headers))
     if (!own.has(name)) parts.push(`-H ${quoted(`${name}: ${value}`)}`)
+  if (body !== '' && !('content-length' in headers)) parts.push("-H 'transfer-encoding: chunked'")
   if (body.length > most) parts.push(`--data-raw '…' # a body of ${body.length} characters`)
+  else if (headers['content-encoding'] === 'gzip')
+    return `printf %s ${quoted(body)} | gzip | ${parts.join(' ')} --data-binary @-`
   else if (body !== '') parts.push(`--data-raw ${quoted(body)}`)
   return parts.join(' ')
 }
