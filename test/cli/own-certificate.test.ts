@@ -90,6 +90,18 @@ test('push --subscribe, explain and doctor reach an operator by its certificate,
   )
 })
 
+test('doctor says that the certificate of the running operator has expired, and not that its port is in use', async (t) => {
+  const { config, write } = await prepare(t)
+  await write(issueCertificate('push.operator.example', -1))
+  const { url } = await startConfiguredOperator(t, config)
+  const { code, out } = await run(['doctor', '-c', config], { BELLWIRE_OPERATOR_PORT: new URL(url).port })
+  assert.equal(code, 1)
+  assert.match(
+    out,
+    /operator\.port: .* its certificate is refused: certificate has expired\n {4}replace the files of operator\.tls, and reload/,
+  )
+})
+
 test('push --subscribe serves no page while the operator does not run', async (t) => {
   const { config, write } = await prepare(t)
   await write(makeCertificate())

@@ -21,13 +21,13 @@ const basicConstraints = sequence(objectId('2.5.29.19'), asn1True, octets(sequen
 const ecdsaWithSha256 = sequence(objectId('1.2.840.10045.4.3.2'))
 const dayMs = 24 * 3_600_000
 
-/** @example issueCertificate('push.operator.example') */
-export function issueCertificate(name: string): Certificate {
+/** @example issueCertificate('push.operator.example') @param days the rest of its validity; negative: it has expired */
+export function issueCertificate(name: string, days = 365): Certificate {
   const [authority, server] = [newKeys(), newKeys()]
   const issuer = nameOf('An authority of tests')
   const names = sequence(subjectAltName, octets(sequence(der(0x82, Buffer.from(name)))))
-  const certificate = pemOf(contentOf(nameOf(name), issuer, server.publicKey, names), authority.privateKey)
-  const ofAuthority = pemOf(contentOf(issuer, issuer, authority.publicKey, basicConstraints), authority.privateKey)
+  const certificate = pemOf(contentOf(nameOf(name), issuer, server.publicKey, names, days), authority.privateKey)
+  const ofAuthority = pemOf(contentOf(issuer, issuer, authority.publicKey, basicConstraints, 365), authority.privateKey)
   return {
     cert: certificate + ofAuthority,
     key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
@@ -37,13 +37,13 @@ export function issueCertificate(name: string): Certificate {
 const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const nameOf = (text: string): Buffer => sequence(set(sequence(objectId('2.5.4.3'), utf8(text))))
 
-function contentOf(subject: Buffer, issuer: Buffer, publicKey: KeyObject, extension: Buffer): Buffer {
+function contentOf(subject: Buffer, issuer: Buffer, publicKey: KeyObject, extension: Buffer, days: number): Buffer {
   return sequence(
     tagged(0, integer(Buffer.of(2))), // version 3
     integer(Buffer.concat([Buffer.of(1), randomBytes(15)])),
     ecdsaWithSha256,
     issuer,
-    sequence(time(Date.now() - dayMs), time(Date.now() + 365 * dayMs)),
+    sequence(time(Date.now() - 2 * dayMs), time(Date.now() + days * dayMs)),
     subject,
     publicKey.export({ type: 'spki', format: 'der' }),
     tagged(3, sequence(extension)),

@@ -17,17 +17,22 @@ export class NotAnswered extends Error {
   readonly url: string
   /** Nothing listens at the address. */
   readonly isRefused: boolean
+  /** It answers HTTPS with a certificate that is not accepted. */
+  readonly isOfCertificate: boolean
 
   constructor(side: SideName, url: string, lost: Error & { readonly code?: string }) {
     const { code = '' } = lost
     super(
       otherCertificate.has(code)
         ? `its certificate is not that of ${side}.tls.certificate; reload the configuration of the ${side}`
-        : messageOf(lost),
+        : code.startsWith('CERT_')
+          ? `its certificate is refused: ${messageOf(lost)}`
+          : messageOf(lost),
       { cause: lost },
     )
     this.url = url
     this.isRefused = code === 'ECONNREFUSED'
+    this.isOfCertificate = otherCertificate.has(code) || code.startsWith('CERT_')
   }
 }
 

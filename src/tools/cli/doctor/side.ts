@@ -24,7 +24,7 @@ export async function checkSide(
     return [
       fails(
         `a program on ${address} does not answer ${protocol === 'https:' ? 'HTTPS' : 'HTTP'} requests: ${error.message}`,
-        remedy,
+        error.isOfCertificate ? `replace the files of ${side}.tls, and reload the configuration` : remedy,
       ),
     ]
   }
