@@ -14,7 +14,14 @@ const module = moduleOf('provider')
 
 export const pushProvider = (help: string) =>
   variants(
-    { help, optional: true, section: 'Push messages', sections: { http: 'Any other provider over HTTP' } },
+    {
+      help,
+      optional: true,
+      section: 'Push messages',
+      sections: { http: 'Any other provider over HTTP' },
+      remedy:
+        'write push: {devices: {source: registry, services: [{provider: fcm, credentials: …}]}}, or see docs/push.md',
+    },
     {
       devices: { devices },
       recording,
@@ -24,7 +31,10 @@ export const pushProvider = (help: string) =>
   )
 
 export const siteProvider = (help: string) =>
-  variants({ help, optional: true, section: 'On-site messages' }, { inbox: {}, module })
+  variants(
+    { help, optional: true, section: 'On-site messages', remedy: 'write site: inbox, or site: {module: ./mine.ts}' },
+    { inbox: {}, module },
+  )
 
 export const app = group(
   'Your pages and apps',

@@ -112,6 +112,7 @@ export const wrongFiles: Readonly<Record<string, WrongFile>> = {
   'a misspelt setting of a group': { file: lane('      retry: {frist: 1s}') },
   'a misspelt setting of a variant': { file: service('{provider: fcm, credentails: ./x.json}') },
   'a misspelt variant': { file: operator('  push: {provider: recordin}') },
+  'a push service in the place of the provider': { file: operator('  push: {provider: fcm, credentials: sa.json}') },
   'an unknown variant': { file: lane('').replace('operator-api', 'pigeon') },
   'a name that resembles no setting': { file: operator('  xyzzy: 1') },
   'a misspelt scope': { file: platform('  keys: [{name: crm, key: platform-key-00000000001, scopes: [enque]}]') },
