@@ -1,6 +1,6 @@
 // A TCP proxy that simulates network failures between a test and a server.
 
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { listenLocally } from './listen-locally.ts'
 
@@ -9,6 +9,8 @@ export interface TcpProxy {
   readonly url: string
   /** Closes all connections, and resets new ones. */
   cut(): void
+  /** Resets all connections. New ones are passed on, as by a proxy that limits the time of a response. */
+  reset(): void
   /** Keeps the connections open but passes no more bytes on. */
   freeze(): void
   restore(): void
@@ -19,8 +21,11 @@ export async function tcpProxy(t: TestContext, target: string): Promise<TcpProxy
   const url = new URL(target)
   const to = { port: Number(url.port || 5432), host: url.hostname }
   let state: 'open' | 'cut' | 'frozen' = 'open'
+  const open = new Set<Socket>()
   const server = createServer((near) => {
     if (state === 'cut') return near.resetAndDestroy()
+    open.add(near)
+    near.on('close', () => open.delete(near))
     const far = connect(to)
     for (const [from, other] of [
       [near, far],
@@ -38,6 +43,9 @@ export async function tcpProxy(t: TestContext, target: string): Promise<TcpProxy
     cut() {
       state = 'cut'
       cut()
+    },
+    reset() {
+      for (const near of open) near.resetAndDestroy()
     },
     freeze() {
       state = 'frozen'

@@ -304,6 +304,20 @@ export function widgetSuite(fixture: BrowserFixture): void {
     assert.equal(site.streams.most, 1)
   })
 
+  suite('a stream that is cut continues, and the page does not say that there is no connection', async (_, site, newPage) => {
+    const page = await newPage()
+    await until(() => site.streams.open === 1, { ...patient, awaited: 'the stream is open' })
+    const sent = [await site.send({ title: 'Before' })]
+    await untilShown(page, sent)
+    const notices = watchTexts(page)
+    await notices.start()
+    site.proxy.reset()
+    sent.push(await site.send({ title: 'Meanwhile' }))
+    await untilShown(page, sent)
+    assert.equal(site.streams.opened, 2)
+    assert.deepEqual(await notices.seen(), [])
+  })
+
   suite('after marks that failed together, the bell counts each notification', async (_, site, newPage) => {
     const page = await newPage('view=list')
     await untilShown(page, [await site.send({ title: 'One' }), await site.send({ title: 'Two' })])

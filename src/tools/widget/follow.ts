@@ -152,8 +152,13 @@ async function followUser(
     let retryMs = firstRetryMs
     while (!signal.aborted) {
       let retryAfterMs = 0
+      let wasReady = false
+      const onReady = (): void => {
+        failures = 0
+        wasReady = true
+      }
       try {
-        const ready = await stream({ onRetry: (ms) => (retryMs = ms), onReady: () => (failures = 0) })
+        const ready = await stream({ onRetry: (ms) => (retryMs = ms), onReady })
         if (ready) {
           // The token has expired: the next stream opens at once, with another one.
           calls.dropToken()
@@ -165,7 +170,8 @@ async function followUser(
         failures++
         retryAfterMs = retryAfterOf(error)
       }
-      share('offline')
+      // Some proxies cut each long response. The next stream shows whether there is a connection.
+      if (!wasReady || !navigator.onLine) share('offline')
       await pause(delayAfter(failures, retryMs, retryAfterMs), signal)
     }
   }
