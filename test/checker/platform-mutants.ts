@@ -421,6 +421,13 @@ export const platformMutants: readonly PlatformMutant[] = [
     }),
   },
   {
+    fault: 'expects a list to begin with the users',
+    check: 'list.layout',
+    mutate: (correct) => ({
+      usesList: (text, isComplete) => text.startsWith('{"users"') && correct.usesList(text, isComplete),
+    }),
+  },
+  {
     fault: 'uses a list with an error',
     check: 'list.error',
     mutate: () => ({ usesList: (text, isComplete) => isComplete && text.endsWith('}') }),

@@ -19,11 +19,18 @@ const lists = {
   messages: 0,
   run: async ({ facts, list }) => {
     const user = JSON.stringify(facts.users.normal)
-    const good = `{"users":[${user}],"timestamp":"${new Date(clock.now()).toISOString()}"}`
+    const timestamp = new Date(clock.now()).toISOString()
+    const good = `{"users":[${user}],"timestamp":"${timestamp}"}`
+    const otherLayout = String.raw`{ "timestamp": "${timestamp}", "\u0075sers": [ ${user} ] }`
     const streamed: Reply = { ...status(200, 'successful', good), streamMs: facts.pace.slow }
     const error = status(200, 'retry', `{"users":[${user}],"error":"the source failed, a test of bellwire check"}`)
     const cut: Reply = { ...status(200, 'retry', good), cut: 'body' }
-    return { streamed: await list(streamed), error: await list(error), cut: await list(cut) }
+    return {
+      streamed: await list(streamed),
+      layout: await list(status(200, 'successful', otherLayout)),
+      error: await list(error),
+      cut: await list(cut),
+    }
   },
 } satisfies Scenario<unknown, Lane>
 
@@ -39,8 +46,8 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     title: 'A list is requested with POST /reconciliation and the body {"field": "blocked"}.',
     consequence: 'The operator cannot tell which list is wanted, and refuses the request.',
     remedy: 'Send POST {base_url}/reconciliation with the name of one field of §2.5.',
-    judge: ({ streamed, error, cut }) => {
-      for (const { label, method, value, body } of [streamed, error, cut].flatMap(arrived))
+    judge: (trials) => {
+      for (const { label, method, value, body } of Object.values(trials).flatMap(arrived))
         expect(
           method === 'POST' && isObject(value) && value.field === 'blocked',
           `${label}: ${method} ${body.slice(0, 100)}`,
@@ -52,8 +59,8 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     title: 'A request for a list has the API key of the operator in the header X-Api-Key.',
     consequence: 'An operator that protects its lists refuses the request.',
     remedy: 'Send the same key as with messages.',
-    judge: ({ streamed, error, cut }) => {
-      for (const { label, key } of [streamed, error, cut].flatMap(arrived))
+    judge: (trials) => {
+      for (const { label, key } of Object.values(trials).flatMap(arrived))
         expect(key === 'right', `${label}: ${key === 'none' ? 'no header X-Api-Key' : 'another API key'}`)
     },
   },
@@ -66,6 +73,16 @@ export const reconciliationChecks: readonly Check<Lane>[] = checksOf(lists, [
     judge: ({ streamed }) => {
       arrived(streamed)
       expect(streamed.accepted, 'the platform refused a correct list that arrived in two pieces')
+    },
+  },
+  {
+    ...must('list.layout', '§2.5, §4'),
+    title: 'The order of members, white space and escapes in a list make no difference.',
+    consequence: 'The lists of some operators are never compared, although they are correct.',
+    remedy: 'Read the list with a JSON parser. The timestamp may come before the users.',
+    judge: ({ layout }) => {
+      arrived(layout)
+      expect(layout.accepted, 'the platform refused a correct list that begins with the timestamp')
     },
   },
   {
