@@ -207,6 +207,15 @@ test('a cancellation is repeated without effect, and belongs to the lanes that t
   assert.match(preview.body.error, /after is not the `next` of a preview/)
 })
 
+test('an unknown lane or brand is no wrong address', async (t) => {
+  const { bellwire } = await setUp(t)
+  const lane = await bellwire('pause', '9/push', '--reason', 'wrong brand')
+  assert.equal(lane.code, 2)
+  assert.match(lane.err, /there is no lane "9\/push": GET \/admin\/lanes lists them\n$/)
+  const brand = await bellwire('pause', '--brand', '9', '--reason', 'wrong brand')
+  assert.match(brand.err, /brand 9 has no lane: GET \/admin\/lanes lists them\n$/)
+})
+
 test('mistakes of the command line and of a key are explained, and change nothing', async (t) => {
   const { url, bellwire } = await setUp(t)
   for (const [args, message] of [

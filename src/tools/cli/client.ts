@@ -142,7 +142,10 @@ export function createClient<Side extends SideName>({
     }
     if (status >= 500 || status === 408 || status === 429)
       return { failure: `${status}: ${errorOf(text)}`, answered: true, ...readRetryAfter(retryAfter) }
-    throw new CliError(exit.usage, `${url}${request.path} answers ${status}: ${errorOf(text)}${remedyOf(status, peer)}`)
+    throw new CliError(
+      exit.usage,
+      `${url}${request.path} answers ${status}: ${errorOf(text)}${remedyOf(status, errorOf(text), peer)}`,
+    )
   }
 }
 
@@ -192,9 +195,11 @@ function errorOf(text: string): string {
   return typeof error === 'string' ? error : text.slice(0, 200) || 'empty answer'
 }
 
-function remedyOf(status: number, { side, key }: Peer): string {
+function remedyOf(status: number, error: string, { side, key }: Peer): string {
   if (status === 401 || status === 403) return `. Give a key of ${key}, with BELLWIRE_KEY or --key-file`
   if (status !== 404 && status !== 405) return ''
+  // The side knows the path, and not the lane, brand or run that the request names.
+  if (/\b(is|has) no |is not reconciled/.test(error)) return ''
   if (side === 'server') return '. Check that --url is the address of /admin of an operator or a platform'
   const address = `. Check that --url is the address of /admin of the ${side}: that of ${side}.admin, if it is set`
   return side === 'platform' ? address : `${address}. Devices need operator.push.devices`
