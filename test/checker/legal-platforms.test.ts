@@ -11,6 +11,14 @@ function reordered(text: string): string {
   return JSON.stringify({ ...content, activity: Object.fromEntries(Object.entries(activity).reverse()) })
 }
 
+test('a platform whose export of Failed Actions has the answers of the operator violates no rule by it', async () => {
+  const outcome = await checkPlainPlatform(
+    () => ({ listsOthers: ({ text }) => [text, JSON.stringify({ answer: text }), text.replaceAll('"', '""')] }),
+    { only: ['failed-actions'] },
+  )
+  assert.deepEqual(notPassed(outcome.results), [])
+})
+
 test('a platform that orders the members of a repeated record otherwise violates no rule by it', async () => {
   const outcome = await checkPlainPlatform(
     () => ({ element: ({ text, attempts }) => (attempts > 1 ? reordered(text) : text) }),
