@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { atMost } from '../../src/base/runtime/within.ts'
 import { postgresDefaults } from '../../src/base/store/postgres-defaults.ts'
 import { postgresVariable } from '../plans.ts'
@@ -44,7 +45,7 @@ export async function runProof(proof: Proof, small: boolean, print: (line: strin
     await endProcesses()
     await atMost(cleanUpMs, run)
     await endProcesses()
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return { ok: false, figures: { seconds: elapsedSeconds() }, error: message, kept: folder }
+    // With its causes: `fetch failed` alone does not say whether the process has ended.
+    return { ok: false, figures: { seconds: elapsedSeconds() }, error: inspect(error), kept: folder }
   }
 }
