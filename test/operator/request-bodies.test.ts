@@ -247,6 +247,30 @@ test('a slow stream of records is read to its end; a stream that pauses too long
   assert.match(slow.text, /"refused_count":0/)
 })
 
+for (const [side, path] of [
+  ['platform', '/admin/attributes/1'],
+  ['operator', '/admin/permission/check?brand=1'],
+] as const)
+  test(`${side}: a stream that is refused before its end is dropped, and the connection serves the next request or is closed`, async (t) => {
+    const url = await start(t, side)
+    const lines = (bytes: number): string => `wrong,names\n${'1,2\n'.repeat(bytes / 4)}`
+    const refuse = (body: string) => {
+      const socket = openRawSocket(t, url)
+      const head = { 'x-api-key': adminKey.key, 'content-type': 'text/csv', 'content-length': body.length }
+      socket.write(headOf(path, head) + body)
+      return socket
+    }
+    const [short, long] = [refuse(lines(MiB - 1_000)), refuse(lines(4 * MiB))]
+    for (const socket of [short, long]) {
+      assert.equal(await socket.status(), 400)
+      assert.match(socket.text, /user_id/)
+    }
+    short.write('GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n')
+    await until(() => short.text.includes('{"ok":true}'), { awaited: 'the answer to the next request' })
+    await long.ended()
+    assert.deepEqual(long.text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400'])
+  })
+
 test('connections beyond the limit are closed at once and logged', async (t) => {
   const refused = event('connections.refused')
   const { url } = await startOperator(t, { listen: { connections: 2 } })

@@ -186,8 +186,10 @@ export async function listen(side: Side, handler: Handler, options: ListenOption
   // The time limit of a body depends on its route: see request-bodies.ts.
   const limits = { requestTimeout: 0, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 }
   const handle = limitUnanswered((request: IncomingMessage, response: ServerResponse) => {
+    // A request that is destroyed loses its socket.
+    const { socket } = request
     response.once('close', () => {
-      if (server.listening) shortenIdleTime(request.socket)
+      if (server.listening) shortenIdleTime(socket)
       // A stop waits for the answer, but not for the next request of this connection.
       else server.closeIdleConnections()
     })

@@ -186,6 +186,9 @@ export function dropBody(raw: IncomingMessage): void {
   if (!(Number(raw.headers['content-length']) <= mostDropped)) {
     // Node resumes an unread request once it is answered, which would undo a pause in the same turn of the event loop.
     setImmediate(() => raw.socket.pause().end())
+  } else {
+    // Node itself resumes only a request that no handler began to read.
+    raw.removeAllListeners('readable').resume()
   }
   const timer = clock.setTimeout(() => raw.destroy(), graceMs).unref()
   raw.once('close', () => clock.clearTimeout(timer))

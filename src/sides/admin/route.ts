@@ -1,5 +1,6 @@
 // A route under /admin: its schemas and its handler. routes.ts lists all of them.
 
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { AcceptedKeys } from '../../base/http/accepted-keys.ts'
@@ -99,7 +100,7 @@ export function registerAdmin(
     else
       app.register(async (server) => {
         // Passes the stream on without buffering it.
-        server.addContentTypeParser([...streamed], (_request, body, done) => done(null, body))
+        server.addContentTypeParser([...streamed], (_request, body, done) => done(null, chunksOf(body)))
         addRoute(server, told, access)
       })
   }
@@ -113,6 +114,11 @@ export function registerAdmin(
     })
     throw new HttpError(403, `the key ${name} lacks the scope ${scope}: add it in the configuration`)
   }
+}
+
+/** A handler that stops reading, or fails, does not destroy the request: its connection has the answer and the rest of the body. */
+async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) yield chunk
 }
 
 /** A key that may read states may also read why the store cannot answer. */
