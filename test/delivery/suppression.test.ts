@@ -151,6 +151,20 @@ test('a message that waits for a slot is checked after the wait', async (t) => {
   assert.equal(push.received.length, 1)
 })
 
+test('a message that waits for the rate of its provider is checked after the wait', async (t) => {
+  const { source, excluded } = recordingSource()
+  const push = { ...witness(undefined, 1), callsPerSecond: 0.5 }
+  const { url } = await startOperator(t, { push, attributes: source })
+  const first = element()
+  const second = element({ user_id: '1002' })
+  const answered = post(`${url}/channels/push/batch`, [first, second])
+  await until(() => push.received.length === 1, { awaited: 'the first message is sent' })
+  excluded.add('1002')
+  await answered
+  await until(async () => (await post(url + single, second)).status === 422, { awaited: 'the second one is refused' })
+  assert.equal(push.received.length, 1)
+})
+
 test('an operator without a source for suppression does not start', async (t) => {
   const options = {
     store: `sqlite:${await temporary(t)}/o.db`,

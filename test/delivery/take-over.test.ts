@@ -82,6 +82,23 @@ function silentProvider(): Provider & { readonly received: Message[] } {
 
 const hang = (): Promise<undefined> => new Promise(() => {})
 
+test('a message that waits for the rate of its provider is not sent once another process may own it', {
+  skip,
+}, async (t) => {
+  const url = await freshSchema()
+  const database = await open(t, url)
+  const provider = { ...witness(undefined, 1), callsPerSecond: 0.3 }
+  const path = pathOf(database, provider)
+  assert.equal((await send(path, message('1', '1'))).category, 'successful')
+  const waiting = send(path, message('1', '2'))
+  await endSession(url, database)
+  assert.equal((await waiting).category, 'fatal')
+  assert.deepEqual(
+    provider.received.map(({ id }) => id),
+    ['1'],
+  )
+})
+
 test('a message that one process is sending is not sent by another; the same id of another brand is sent', {
   skip,
 }, async (t) => {

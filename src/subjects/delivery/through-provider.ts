@@ -14,9 +14,9 @@ export function throughProvider(provider: Provider & Partial<GuardedProvider>, c
     slots: createFairSemaphore(concurrency, Number.POSITIVE_INFINITY),
     transactional: provider.transactional === true,
     findPauses: (messages) => provider.findPauses?.(messages),
-    async deliver(messages, { deadline, signal }) {
+    async deliver(messages, { deadline, signal, checkMessage, fence }) {
       emit('message.calling', { provider: provider.name, refs: messages.map(({ ref }) => ref) })
-      const results = await provider.send(messages, { deadline, signal })
+      const results = await provider.send(messages, { deadline, signal, checkMessage, fence })
       return results.map((result) => (isOfRecipient(result) ? { ...result, service: provider.name } : result))
     },
     states: () => (provider.state ? [provider.state()] : []),

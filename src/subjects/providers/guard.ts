@@ -8,7 +8,7 @@ import { recordPauses } from '../../base/runtime/pauses.ts'
 import { createSendRate } from '../../base/runtime/send-rate.ts'
 import { beginSpan } from '../../base/runtime/spans.ts'
 import { timeoutError } from '../../base/runtime/timeout-error.ts'
-import type { Fatal } from '../../contract/outcome.ts'
+import type { Failed, Fatal } from '../../contract/outcome.ts'
 import { refuseFatal } from '../../contract/refusals.ts'
 import { endOfAll } from '../../contract/span-attributes.ts'
 import { callProvider, stopping } from './call-provider.ts'
@@ -25,9 +25,21 @@ export interface GuardOptions {
   readonly breaker?: BreakerOptions
 }
 
+/** The checks of messages that may have waited for the rate, or for other calls. */
+export interface GuardedContext extends SendContext {
+  /** Whether a message may still be sent. Called after a wait over a second. */
+  readonly checkMessage?: (message: Message) => Promise<Failed | Fatal | undefined>
+  /** Called in the same turn of the event loop as the call: a fatal outcome once another process may own the messages. */
+  readonly fence?: () => Fatal | undefined
+}
+
 export interface GuardedProvider extends Provider {
+  send(messages: readonly Message[], context: GuardedContext): Promise<readonly Result[]>
   state(): ServiceState
 }
+
+/** After a longer wait, a message is checked again. */
+const staleMs = 1_000
 
 /** Least `retryAfterMs` of a message that is refused, for example while another message is the probe. */
 export const leastRestMs = 1_000
@@ -49,7 +61,8 @@ export function guard(provider: Provider, options: GuardOptions): GuardedProvide
   /** The last outcome for which the provider was to blame: the reason given while the breaker is open. */
   let cause: Fatal | undefined
 
-  async function call(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
+  async function call(messages: readonly Message[], context: GuardedContext): Promise<readonly Result[]> {
+    const askedAt = clock.monotonic()
     // All messages of a call are of one brand: the backlog of a brand must not delay another.
     const slot = slots.acquire(context.deadline, messages[0]?.brand)
     if (slot === 'full')
@@ -59,19 +72,30 @@ export function guard(provider: Provider, options: GuardOptions): GuardedProvide
       })
     if (slot !== true && !(await slot)) return repeatResult(messages.length, tooLate)
     try {
-      const now = clock.monotonic()
-      if (context.signal.aborted) return repeatResult(messages.length, stopping)
-      if (clock.now() >= context.deadline) return repeatResult(messages.length, tooLate)
-      const admission = breaker.admit(now)
-      if (typeof admission === 'object')
-        return repeatResult(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
-      const results = await callWithTimeout(messages, context)
-      updateBreaker(results, admission === 'probe')
-      slowDownIfRefused(results, now)
-      return results
+      const { checkMessage } = context
+      if (!checkMessage || clock.monotonic() - askedAt <= staleMs) return await callAdmitted(messages, context)
+      const refusals = await Promise.all(messages.map(checkMessage))
+      const allowed = messages.filter((_, i) => refusals[i] === undefined)
+      const results = (allowed.length === 0 ? [] : await callAdmitted(allowed, context)).values()
+      return refusals.map((refusal) => refusal ?? (results.next().value as Result))
     } finally {
       slots.release()
     }
+  }
+
+  async function callAdmitted(messages: readonly Message[], context: GuardedContext): Promise<readonly Result[]> {
+    const now = clock.monotonic()
+    if (context.signal.aborted) return repeatResult(messages.length, stopping)
+    if (clock.now() >= context.deadline) return repeatResult(messages.length, tooLate)
+    const lost = context.fence?.()
+    if (lost) return repeatResult(messages.length, lost)
+    const admission = breaker.admit(now)
+    if (typeof admission === 'object')
+      return repeatResult(messages.length, { ...notCalled(cause, admission.retryAfterMs), untried: true })
+    const results = await callWithTimeout(messages, context)
+    updateBreaker(results, admission === 'probe')
+    slowDownIfRefused(results, now)
+    return results
   }
 
   /** The call has a signal of its own, which aborts at its deadline too. */
@@ -89,7 +113,7 @@ export function guard(provider: Provider, options: GuardOptions): GuardedProvide
         links: messages.slice(1).map((message) => message.context.traceparent),
         attributes: () => ({ 'messaging.batch.message_count': messages.length }),
       })
-      const results = await callProvider(provider, messages, { ...context, deadline, signal: controller.signal })
+      const results = await callProvider(provider, messages, { deadline, signal: controller.signal })
       span.end(() => endOfAll(results))
       return results
     } finally {
