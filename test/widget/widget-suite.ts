@@ -318,6 +318,23 @@ export function widgetSuite(fixture: BrowserFixture): void {
     assert.deepEqual(await notices.seen(), [])
   })
 
+  suite('a mark that the operator refuses for a moment is sent again', async (_, site, newPage) => {
+    const page = await newPage('view=list')
+    const ref = await site.send({ title: 'Hello' })
+    await untilShown(page, [ref])
+    await page.evaluate(`(() => {
+      const real = fetch
+      window.statuses = [429, 503]
+      window.fetch = (input, init) =>
+        statuses.length > 0 && init.body?.includes('"read"')
+          ? Promise.resolve(Response.json({ error: 'busy' }, { status: statuses.shift() }))
+          : real(input, init)
+    })()`)
+    await page.evaluate(`${root}.querySelector('.link').click()`)
+    await until(async () => (await storedOne(site, ref))?.read_at, { ...patient, awaited: 'it is read' })
+    assert.equal(await page.evaluate('statuses.length'), 0)
+  })
+
   suite('after marks that failed together, the bell counts each notification', async (_, site, newPage) => {
     const page = await newPage('view=list')
     await untilShown(page, [await site.send({ title: 'One' }), await site.send({ title: 'Two' })])

@@ -9,10 +9,13 @@ import {
   withoutExpired,
   withoutMark,
 } from './inbox-state.ts'
-import { createOperatorCalls } from './operator-calls.ts'
+import { createOperatorCalls, OtherUser, Refused } from './operator-calls.ts'
+import { delayAfter } from './pause.ts'
 import type { Inbox, InboxCounts, InboxNotification, InboxOptions, InboxPage, InboxState, Mark } from './types.ts'
 
 export type * from './types.ts'
+
+const markAttempts = 3
 
 /** Longest delay of a timer of the browser. */
 const longestTimerMs = 2 ** 31 - 1
@@ -132,13 +135,28 @@ export function createInbox(options: InboxOptions): Inbox {
     set(withMark(state, as, ids, new Date().toISOString()))
     try {
       const which = ids === 'all' ? { up_to: String(position) } : { site_notification_ids: ids }
-      const response = await calls.call('/app/inbox/mark', { body: { as, ...which } })
+      const response = await sendMark({ as, ...which })
       const counts: InboxCounts = await response.json()
       // The state has changed since the request.
       if (user === marker) set(withCounts(state, counts))
     } catch (error) {
       if (user === marker) set(withoutMark(state, before, ids))
       throw error
+    }
+  }
+
+  /** Sends a mark again if the operator refuses it for a moment: it has too many requests of the user, or starts again. */
+  async function sendMark(body: object): Promise<Response> {
+    const marker = user
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await calls.call('/app/inbox/mark', { body })
+      } catch (error) {
+        const isBrief = error instanceof Refused && (error.status === 429 || error.status === 503)
+        if (!isBrief || attempt === markAttempts) throw error
+        await new Promise((resolve) => setTimeout(resolve, delayAfter(attempt, 500, error.retryAfterMs)))
+        if (user !== marker) throw new OtherUser('another user is signed in')
+      }
     }
   }
 

@@ -57,7 +57,10 @@ export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCa
       served = await validToken()
       return served
     },
-    renew: async () => demandServed(await newToken()),
+    async renew() {
+      const user = served
+      return demandUser(await newToken(), user)
+    },
     dropToken() {
       current = undefined
     },
@@ -89,15 +92,17 @@ export function createOperatorCalls({ url, getToken }: InboxOptions): OperatorCa
   }
 
   async function call(path: string, request: CallRequest): Promise<Response> {
-    const used = demandServed(await validToken())
+    // Another user may be served when the token has come.
+    const user = served
+    const used = demandUser(await validToken(), user)
     const response = await send(path, used, request)
     if (response.status !== 401) return demandOk(response)
     if (current === used) current = undefined
-    return demandOk(await send(path, demandServed(await validToken(), used), request))
+    return demandOk(await send(path, demandUser(await validToken(), user ?? used), request))
   }
 
   /** A call with the token of another user would show or mark that user's notifications. */
-  function demandServed(token: Token, user = served): Token {
+  function demandUser(token: Token, user: Token | undefined): Token {
     if (user && !haveOneUser(token, user)) throw new OtherUser('another user is signed in')
     return token
   }
