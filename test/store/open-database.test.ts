@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'node:test'
 import { judgeFileSystem, judgeServer } from '../../src/base/store/inspect-store.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
@@ -6,10 +9,15 @@ import { configOf } from '../../src/base/store/postgres-address.ts'
 import { explainConnectError } from '../../src/base/store/postgres-errors.ts'
 import { readSizes } from '../../src/base/store/sizes.ts'
 import { statement } from '../../src/base/store/statement.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
+import { platformStores } from '../../src/sides/platform/stores.ts'
+import type { ConfiguredStore } from '../../src/subjects/brands/configured-stores.ts'
 import { messageMigrations } from '../../src/subjects/delivery/messages.ts'
 import { requestMigrations } from '../../src/subjects/delivery/requests.ts'
 import { onEachEngine } from '../support/engines.ts'
 import { openTestDatabase } from '../support/open-test-database.ts'
+import { postgres, query, withoutPostgres } from '../support/services/postgres.ts'
+import { temporary } from '../support/sides.ts'
 
 const refused: readonly [title: string, url: string, message: RegExp][] = [
   [
@@ -69,6 +77,50 @@ test('a missing password is named, with the remedy', () => {
     reason: 'the server wants a password',
     remedy: 'write postgres://USER:PASSWORD@HOST/DATABASE in store',
   })
+})
+
+test('a missing database and a user without rights are named, with the remedy', {
+  skip: await withoutPostgres(),
+}, async (t) => {
+  const { url } = await postgres()
+  const [database, user] = [`none_${randomBytes(6).toString('hex')}`, `weak_${randomBytes(6).toString('hex')}`]
+  const address = (change: (to: URL) => void): string => {
+    const to = new URL(url)
+    change(to)
+    return to.href
+  }
+  const open = (store: string) => openDatabase(store, { migrations: [] })
+  const missing = address((to) => (to.pathname = `/${database}`))
+  await assert.rejects(open(missing), /cannot be reached: .*does not exist\. Create the database, or name another one/)
+  await query(url, `create role ${user} login`)
+  t.after(() => query(url, `drop role ${user}`))
+  const weak = address((to) => {
+    to.username = user
+    to.searchParams.set('schema', database)
+  })
+  await assert.rejects(open(weak), /cannot be used: permission denied .*\. Grant the user of store the right/)
+})
+
+test('a damaged SQLite file is named, with the remedy', async (t) => {
+  const path = join(await temporary(t), 'damaged.db')
+  const database = await openDatabase(`sqlite:${path}`, { migrations: operatorMigrations, whole: true })
+  await database.close()
+  await truncate(path, 100_000)
+  await assert.rejects(
+    openDatabase(`sqlite:${path}`, { migrations: operatorMigrations, whole: true }),
+    /damaged\.db is damaged \(.*\): restore a backup with `bellwire restore`/,
+  )
+})
+
+onEachEngine('the store of one side is refused by the other side', async (t, store) => {
+  const operator = await openDatabase(store, { migrations: operatorMigrations, whole: true })
+  await operator.close()
+  const [{ migrations }] = platformStores({ store }) as [ConfiguredStore]
+  await assert.rejects(
+    openDatabase(store, { migrations, whole: true }),
+    /the store is that of the operator: name another/,
+  )
+  await openTestDatabase(t, store, { migrations: operatorMigrations, whole: true })
 })
 
 test('doctor: a SQLite file on a network file system is a problem', () => {

@@ -13,7 +13,7 @@ import { readableByAll } from '../runtime/readable-by-all.ts'
 import { freeBytesOf } from './disk-free.ts'
 import { configOf, type PostgresConfig } from './postgres-address.ts'
 import { createClient } from './postgres-client.ts'
-import { explainConnectError } from './postgres-errors.ts'
+import { explainConnectError, freeConnections } from './postgres-errors.ts'
 import { demandSession } from './postgres-preconditions.ts'
 
 /** @example await inspectStore('sqlite:operator.db') // [{ ok: true, description: '…/operator.db exists and is writable' }] */
@@ -131,9 +131,8 @@ async function inspectPostgres(url: string): Promise<readonly Check[]> {
     const { rows } = await client.query<ServerState>(selectState, [config.schema ?? null])
     return judgeServer(where, config.schema, rows[0] as ServerState)
   } catch (error) {
-    const { code = '' } = error as { code?: string }
     const { reason, remedy } = explainConnectError(error)
-    return [fails(`${where}: ${reason}`, remedies[code] ?? remedy)]
+    return [fails(`${where}: ${reason}`, remedy)]
   } finally {
     await client.end().catch(() => {})
   }
@@ -168,13 +167,6 @@ interface ServerState {
   readonly may_use: boolean | null
   /** Bytes of all tables in the schema, with their indexes. */
   readonly bytes: number
-}
-
-const remedies: Readonly<Record<string, string>> = {
-  '28P01': 'check the password in store',
-  '28000': 'check the user in store, and pg_hba.conf',
-  '3D000': 'create the database, or name another one in store',
-  '53300': 'the server has no free connections: raise max_connections, or close unused ones',
 }
 
 /** @example judgeServer('PostgreSQL at db:5432/x', undefined, state) // [{ ok: true, description: '…' }] */
@@ -223,7 +215,7 @@ export function judgeServer(where: string, schema: string | undefined, state: Se
       ? [
           warns(
             `${where} has ${phraseCount(Math.max(0, state.free), 'free connection')}; each process uses up to ${connectionsOfProcess}`,
-            remedies['53300'] as string,
+            freeConnections,
           ),
         ]
       : []),

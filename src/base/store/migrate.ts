@@ -66,16 +66,28 @@ export async function migrate(
   return applied
 }
 
+/** Marks the store of a side: both sides have tables of the same names, and the rows of both must not be in one store. */
+export const sideMigration = (side: 'operator' | 'platform'): Migration => ({
+  name: `side/${side}`,
+  statements: () => [],
+  readableFrom: firstRelease,
+})
+
+const markOfSide = /^side\/(.+)$/
+
 /** @returns the migrations of later releases */
 export function laterMigrations(applied: readonly Applied[], migrations: readonly Migration[]): readonly Applied[] {
   const known = new Set(migrations.map(({ name }) => name))
   return applied.filter(({ name }) => !known.has(name) && !numbering.test(name))
 }
 
-/** @throws if a later release has changed the store so that this release cannot use it */
+/** @throws if it is the store of the other side, or a later release has changed it so that this release cannot use it */
 export function demandReadable(applied: readonly Applied[], migrations: readonly Migration[]): void {
   const own = version()
   for (const { name, readableFrom } of laterMigrations(applied, migrations)) {
+    const side = markOfSide.exec(name)?.[1]
+    if (side !== undefined)
+      throw new Error(`the store is that of the ${side}: name another file, database or schema in \`store\``)
     if (!isOlder(own, readableFrom)) continue
     throw new Error(
       `the store was changed by a later version of Bellwire (migration ${name}), and ${own} cannot use it: install ${readableFrom} or later, or restore a backup from before the upgrade`,

@@ -4,6 +4,7 @@ import { createPostgresDatabase, type PostgresOptions } from './postgres.ts'
 import { configOf, hidePassword } from './postgres-address.ts'
 import { migratePostgres, partitionedTables } from './postgres-migrate.ts'
 import { createSqliteDatabase, openSqliteFile } from './sqlite.ts'
+import { toOpenError } from './sqlite-file.ts'
 import { migrateSqlite } from './sqlite-migrate.ts'
 
 export interface OpenOptions extends PostgresOptions {
@@ -45,7 +46,7 @@ async function openSqlite(path: string, { migrations, whole, shared }: OpenOptio
     await migrateSqlite(db, migrations, whole)
   } catch (error) {
     db.close()
-    throw error
+    throw toOpenError(path, error)
   }
   const database = createSqliteDatabase(db, path, shared)
   // With a full disk it starts nevertheless, and sends nothing until the disk has space.

@@ -17,12 +17,25 @@ export function classifyError(error: unknown): 'lost' | 'unavailable' | 'refused
   return 'refused'
 }
 
+/** The SQLSTATE of a user without the right. */
+export const mayNot = '42501'
+export const freeConnections = 'the server has no free connections: raise max_connections, or close unused ones'
+
+const remedies: Readonly<Record<string, string>> = {
+  '28P01': 'check the password in store',
+  '28000': 'check the user in store, and pg_hba.conf',
+  '3D000': 'create the database, or name another one in store',
+  [mayNot]: 'grant the user of store the right to create tables in the schema',
+  '53300': freeConnections,
+}
+
 /** The reason why a connection was not opened, and what to do. pg throws a TypeError of its own if the password is missing. */
 export function explainConnectError(error: unknown): { readonly reason: string; readonly remedy: string } {
   const reason = messageOf(error)
-  return /client password must be a string/.test(reason)
-    ? { reason: 'the server wants a password', remedy: 'write postgres://USER:PASSWORD@HOST/DATABASE in store' }
-    : { reason, remedy: 'check that it is running, and check the address in store' }
+  if (/client password must be a string/.test(reason))
+    return { reason: 'the server wants a password', remedy: 'write postgres://USER:PASSWORD@HOST/DATABASE in store' }
+  const { code = '' } = error as { readonly code?: string }
+  return { reason, remedy: remedies[code] ?? 'check that it is running, and check the address in store' }
 }
 
 /** Converts an error for the caller: StoreUnavailable, unless the statement itself was refused. */

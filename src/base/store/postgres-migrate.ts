@@ -4,7 +4,7 @@ import type { Dialect, Migration, PartitionedTable } from './database.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresConfig } from './postgres-address.ts'
 import { createClient } from './postgres-client.ts'
-import { explainConnectError } from './postgres-errors.ts'
+import { explainConnectError, mayNot } from './postgres-errors.ts'
 import { createPartitions, schemaLock } from './postgres-partitions.ts'
 import { demandSession, demandWritable } from './postgres-preconditions.ts'
 
@@ -26,17 +26,10 @@ export async function migratePostgres(
   whole?: boolean,
 ): Promise<string[]> {
   const client = createClient({ ...config, application_name: 'bellwire migrate' })
+  let connected = false
   try {
-    await client.connect().catch((error: unknown) => {
-      const where = `${client.host}:${client.port}/${client.database ?? ''}`
-      const { reason, remedy } = explainConnectError(error)
-      throw new Error(
-        `PostgreSQL at ${where} cannot be reached: ${reason}. ${remedy[0]?.toUpperCase()}${remedy.slice(1)}`,
-        {
-          cause: error,
-        },
-      )
-    })
+    await client.connect()
+    connected = true
     await demandVersion(client)
     await demandWritable(client)
     await demandSession(client, config)
@@ -54,6 +47,14 @@ export async function migratePostgres(
     )
     await createPartitions(client, partitionedTables(migrations), clock.now())
     return applied
+  } catch (error) {
+    if (connected && (error as { readonly code?: unknown }).code !== mayNot) throw error
+    const where = `${client.host}:${client.port}/${client.database ?? ''}`
+    const { reason, remedy } = explainConnectError(error)
+    const failed = connected ? 'cannot be used' : 'cannot be reached'
+    throw new Error(`PostgreSQL at ${where} ${failed}: ${reason}. ${remedy[0]?.toUpperCase()}${remedy.slice(1)}`, {
+      cause: error,
+    })
   } finally {
     await client.end().catch(() => {})
   }

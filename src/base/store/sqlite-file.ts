@@ -20,6 +20,7 @@ export function createSqliteFile(path: string): void {
 const busy = 5
 const readOnly = 8
 const ioError = 10
+const corrupt = 11
 const full = 13
 const cannotOpen = 14
 const noDatabase = 26
@@ -37,6 +38,8 @@ function reasonOf(path: string, error: NodeJS.ErrnoException): string | undefine
   const code = resultCode(error)
   if (code === busy)
     return 'is open in another process. A SQLite file serves one process: stop the other process, send this command to its HTTP API, or use PostgreSQL (store: postgres://…)'
+  if (code === corrupt)
+    return `is damaged (${error.message}): restore a backup with \`bellwire restore\`, or move the file away to begin with an empty store`
   if (code === noDatabase) return 'is not a SQLite database: name another file, or move this one away'
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'is a folder: name a file in it'
   if (code === ioError || code === full) return `cannot be opened (${error.message}): check that its disk has space`

@@ -4,6 +4,7 @@ import { type ErasedPeople, openErasedPeople, peopleMigrations } from '../../bas
 import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import type { StoredQueue } from '../../base/queue/queue.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
+import { sideMigration } from '../../base/store/migrate.ts'
 import { openDatabase } from '../../base/store/open-database.ts'
 import { secretMigrations } from '../../base/store/side-secret.ts'
 import { alertMigrations } from '../../subjects/alerts/reports.ts'
@@ -20,6 +21,7 @@ import { deviceLimits, type OperatorOptions } from './options.ts'
 import { createStatuses, type Statuses } from './statuses.ts'
 
 export const operatorMigrations: readonly Migration[] = [
+  sideMigration('operator'),
   ...deliveryMigrations,
   ...callMigrations,
   ...inboxMigrations,

@@ -4,6 +4,7 @@ import { type ErasedPeople, openErasedPeople, peopleMigrations } from '../../bas
 import { createQueue, queueMigrations } from '../../base/queue/create-queue.ts'
 import { createReadAheadBudget } from '../../base/queue/lane/read-ahead-budget.ts'
 import type { Database, Migration } from '../../base/store/database.ts'
+import { sideMigration } from '../../base/store/migrate.ts'
 import { secretMigrations } from '../../base/store/side-secret.ts'
 import { alertMigrations } from '../../subjects/alerts/reports.ts'
 import { auditMigrations } from '../../subjects/audit/table.ts'
@@ -22,6 +23,7 @@ import { storedLaneMigrations } from '../admin/stored-lanes.ts'
 import type { PlatformOptions } from './options.ts'
 
 const mainMigrations: readonly Migration[] = [
+  sideMigration('platform'),
   ...queueMigrations,
   ...callMigrations,
   ...deviceMigrations,
