@@ -105,7 +105,7 @@ export async function appRoutes(
       origin: [...access.origins],
       methods: ['GET', 'POST'],
       allowedHeaders: ['authorization', 'content-type', 'last-event-id', 'cache-control'],
-      // A page cannot read others. The widget needs both.
+      // The widget reads both. A page cannot read headers that are not exposed.
       exposedHeaders: ['date', 'retry-after'],
       maxAge: 600,
     })

@@ -164,7 +164,7 @@ async function storeRecords(
   return answer
 }
 
-/** An entry for each brand: whoever audits one brand sees the changes of its devices. */
+/** An entry for each brand, so that its auditor sees the changes of its devices. */
 function detailsOf(events: readonly DeviceEvent[]): readonly AuditDetails[] {
   if (events.length === 0) return [{ count: 0 }]
   return [...Map.groupBy(events, ({ brand }) => brand)].map(([brand, own]) => {
