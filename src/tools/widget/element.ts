@@ -254,7 +254,7 @@ export class InboxElement extends LitElement {
     if (this.#open && this.#bell && this.#panel) placePanel(this.#panel, this.#bell)
   }
 
-  /** Marks as seen what the user sees now, and computes the times again. */
+  /** Marks the notifications in view as seen, and computes the times again. */
   #shownAgain = (): void => this.requestUpdate()
 
   get #bell(): HTMLElement | null {

@@ -36,7 +36,7 @@ export function createInbox(options: InboxOptions): Inbox {
   const arrivalListeners = new Set<(notification: InboxNotification) => void>()
   let state = initialState
   let running: AbortController | undefined
-  /** Whose notifications `state` has. An answer to a call for another user changes nothing. */
+  /** The user of the notifications in `state`. An answer to a call for another user changes nothing. */
   let user: string | undefined
   let expiry = 0
   /** The last event that `state` contains. */
