@@ -126,7 +126,7 @@ topic: com.example.app
 ${proxy}`
 
 const sources = [
-  '{sql: "select 1 where :users is null", database: "postgres://reader:canary-database-password@127.0.0.1:1/shop"}',
+  '{sql: "select 1 where :users is null and :brand is null", database: "postgres://reader:canary-database-password@127.0.0.1:1/shop"}',
   '{http: "http://127.0.0.1:1/devices", auth: {bearer: canary-device-source-secret}}',
 ]
 const broker = '"amqp://ann:canary-broker-password@127.0.0.1:1"'
