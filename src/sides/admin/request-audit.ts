@@ -79,7 +79,7 @@ const onlyBrandOf = ({ brands = [] }: AccessKey): string | undefined => (brands.
 const paging = new Set(['limit', 'after', 'before'])
 
 /**
- * Whom and what a request names: the members of its path, its query and its JSON body that its route declares. The route ignores any
+ * The brand, the user and the other members of a request: of its path, its query and its JSON body, as its route declares. It ignores any
  * others, so they must not name another brand or user in the entry.
  */
 function describeRequest(
