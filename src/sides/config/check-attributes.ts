@@ -27,15 +27,25 @@ export function checkAttributes({ keys, attributes, suppression }: OperatorConfi
         description: 'has no query',
         remedy: `write a query for each field that you have: ${fields.join(', ')}`,
       })
-    if ((source.brands ?? all).length < 2) continue
-    for (const [field, query] of written) {
-      if (!namesBrand(query))
-        problems.push({
-          path: `${path}.queries.${field}`,
-          description: 'selects the same users for every brand',
-          remedy: 'compare the brand with :brand in the query, or write one source per brand with brands: [1]',
-        })
-    }
+    problems.push(...queryFaults(`${path}.queries`, 'users', written, source.brands ?? all))
   }
   return problems
+}
+
+/** Users of two brands may have the same id (row 31), so a query for several brands must compare the brand. */
+export function queryFaults(
+  path: string,
+  selected: 'users' | 'devices',
+  queries: readonly (readonly [name: string, query: string | undefined])[],
+  brands: readonly string[],
+): readonly Fault[] {
+  if (brands.length < 2) return []
+  const otherwise = selected === 'users' ? ', or write one source per brand with brands: [1]' : ''
+  return queries
+    .filter(([, query]) => query !== undefined && !namesBrand(query))
+    .map(([name]) => ({
+      path: `${path}.${name}`,
+      description: `selects the same ${selected} for every brand`,
+      remedy: `compare the brand with :brand in the query${otherwise}`,
+    }))
 }

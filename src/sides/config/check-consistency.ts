@@ -1,6 +1,5 @@
 import { missingPackage } from '../../base/runtime/optional-package.ts'
 import { channels } from '../../contract/endpoints.ts'
-import { namesBrand } from '../../subjects/attributes/sql-text.ts'
 import { placeAt, storeProblems } from '../../subjects/brands/store-problems.ts'
 import {
   brandFaults,
@@ -9,8 +8,7 @@ import {
   presentationFaults,
   retryFaults,
 } from '../../subjects/settings/contradictions.ts'
-import type { DevicesConfig } from '../../subjects/settings/devices.ts'
-import { checkAttributes } from './check-attributes.ts'
+import { checkAttributes, queryFaults } from './check-attributes.ts'
 import { checkChannels } from './check-channels.ts'
 import { environmentName } from './environment-name.ts'
 import { httpProblems, templateSettings } from './http-options.ts'
@@ -52,7 +50,10 @@ export function checkConsistency(config: Config): readonly Fault[] {
     }
     if (push?.is !== 'devices') continue
     const { services, presentation, source } = push.devices
-    problems.push(...deviceQueryFaults(`${path}.devices.source`, source, brands))
+    if (source?.is === 'sql') {
+      const queries = [['sql', source.devices] as const, ['holders', source.holders] as const]
+      problems.push(...queryFaults(`${path}.devices.source`, 'devices', queries, brands))
+    }
     // A module names its own service, which is not known here.
     if (services.every(({ is }) => is !== 'module'))
       problems.push(
@@ -183,20 +184,6 @@ export function checkConsistency(config: Config): readonly Fault[] {
       problems.push({ path, description: `is the same as ${taken.path}`, remedy: 'give each its own port' })
   }
   return problems
-}
-
-/** Users of two brands may have the same id (row 31): without the brand, a message would reach the devices of both. */
-function deviceQueryFaults(path: string, source: DevicesConfig['source'], brands: readonly string[]): readonly Fault[] {
-  if (source?.is !== 'sql' || brands.length < 2) return []
-  return Object.entries({ sql: source.devices, holders: source.holders }).flatMap(([name, query]) =>
-    query === undefined || namesBrand(query)
-      ? []
-      : {
-          path: `${path}.${name}`,
-          description: 'selects the same devices for every brand',
-          remedy: 'compare the brand with :brand in the query',
-        },
-  )
 }
 
 /** @param keys of /admin */

@@ -2,8 +2,8 @@
 
 import type { Check } from '../../base/runtime/check.ts'
 import type { FairSemaphore } from '../../base/runtime/fair-semaphore.ts'
-import type { Failed, Fatal } from '../../contract/outcome.ts'
-import type { Message, Provider, Result, SendContext } from '../providers/provider.ts'
+import type { GuardedContext } from '../providers/guard.ts'
+import type { Message, Provider, Result } from '../providers/provider.ts'
 import type { ServiceState } from '../providers/service-state.ts'
 
 /** The last step of the send path before the settle. A program that embeds Bellwire writes a Provider instead, which is simpler. */
@@ -25,11 +25,7 @@ export interface Delivery {
   close(): Promise<void>
 }
 
-export interface DeliveryContext extends SendContext {
-  /** Called in the same turn of the event loop as each call to the outside: a fatal outcome once another process may own the claim. */
-  readonly fence: () => Fatal | undefined
-  /** Whether this message may still be delivered. Called again after any wait over a second (docs/contributing/decisions.md). */
-  readonly checkMessage: (message: Message) => Promise<Failed | Fatal | undefined>
+export interface DeliveryContext extends Required<GuardedContext> {
   /** Reports the result of one message before the results of the others: it is settled soon, and not a second time. */
   readonly report: (message: Message, result: Result) => void
 }

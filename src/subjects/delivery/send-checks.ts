@@ -5,6 +5,7 @@ import type { Failed, Fatal } from '../../contract/outcome.ts'
 import { refuseFailed } from '../../contract/refusals.ts'
 import type { Device } from '../devices/device.ts'
 import type { DeviceSource } from '../devices/device-source.ts'
+import { staleMs } from '../providers/guard.ts'
 import type { Message } from '../providers/provider.ts'
 import type { DeviceAnswer } from '../providers/push-service.ts'
 import type { DeliveryContext } from './delivery.ts'
@@ -36,9 +37,6 @@ export class DeviceSendChecks implements SendChecks {
     return this.#source.isRevoked?.(this.#device) ? refuseFailed('unlinked_in_transit') : this.#fence()
   }
 }
-
-/** A push may wait before it is sent. After a longer wait, suppression and devices are read again. */
-const staleMs = 1_000
 
 /** Reads suppression and devices again when the last answer is old. The devices of one message share one read. */
 export class Freshness {

@@ -27,9 +27,9 @@ export interface GuardOptions {
 
 /** The checks of messages that may have waited for the rate, or for other calls. */
 export interface GuardedContext extends SendContext {
-  /** Whether a message may still be sent. Called after a wait over a second. */
+  /** Whether a message may still be sent. Called again after any wait over a second (docs/contributing/decisions.md). */
   readonly checkMessage?: (message: Message) => Promise<Failed | Fatal | undefined>
-  /** Called in the same turn of the event loop as the call: a fatal outcome once another process may own the messages. */
+  /** Called in the same turn of the event loop as each call to the outside: a fatal outcome once another process may own the claim. */
   readonly fence?: () => Fatal | undefined
 }
 
@@ -38,8 +38,8 @@ export interface GuardedProvider extends Provider {
   state(): ServiceState
 }
 
-/** After a longer wait, a message is checked again. */
-const staleMs = 1_000
+/** A message may wait before it is sent. After a longer wait, it is checked again. */
+export const staleMs = 1_000
 
 /** Least `retryAfterMs` of a message that is refused, for example while another message is the probe. */
 export const leastRestMs = 1_000
