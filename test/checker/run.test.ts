@@ -5,7 +5,7 @@ import test from 'node:test'
 import { CouldNotRun } from '../../src/tools/checker/preflight.ts'
 import { prepareRun } from '../../src/tools/checker/run.ts'
 import { freePort } from '../support/free-port.ts'
-import { allChecks, checkPlain, facts, failedChecks, pace } from './check-plain.ts'
+import { allChecks, checkPlain, facts, failedChecks, pace, withPace } from './check-plain.ts'
 import { before, isSingle, whileRunning } from './mutants/mutant.ts'
 import { error, failingField, key, type Mutation, startPlainOperator, users } from './plain-operator.ts'
 
@@ -39,7 +39,7 @@ test('an operator that dies during the run has no failed check after its death',
   let requests = 0
   const outcome = await checkPlain(
     { onSocket: (incoming) => void (++requests > 60 && incoming.socket.destroy()) },
-    { facts: quick },
+    withPace({ patience: 300 }),
   )
   assert.deepEqual(failedChecks(outcome), [])
   assert.match(outcome.stopped ?? '', /cannot be reached since "/)
