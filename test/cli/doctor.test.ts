@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { chmod, copyFile, readdir, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, readdir, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import type { Migration } from '../../src/base/store/database.ts'
+import { sideMigration } from '../../src/base/store/migrate.ts'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { fileSource } from '../../src/subjects/attributes/file.ts'
 import { answer, apiKey, appId, startPushProvider } from '../providers/http/push-provider.ts'
 import { startConfiguredOperator } from '../support/configured-sides.ts'
-import { onPostgres } from '../support/engines.ts'
+import { onEachEngine, onPostgres } from '../support/engines.ts'
 import { freePort } from '../support/free-port.ts'
 import { listenLocally } from '../support/listen-locally.ts'
 import { rabbitmq, withoutRabbitmq } from '../support/services/rabbitmq.ts'
@@ -368,6 +372,67 @@ test('a store that is not a database, or in a folder without write access, is re
   const locked = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${join(folder, 'a/b.db')}` })
   await chmod(folder, 0o700)
   assert.match(locked.of('operator.store')[0]?.description ?? '', /is not writable/)
+})
+
+const later: Migration = { name: 'later/1', statements: () => [], readableFrom: '99.0.0' }
+
+/** The doctor's finding about the store, and the error with which the operator does not start with it. */
+async function refusalOf(t: TestContext, store: string): Promise<string> {
+  const { code, of } = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: store })
+  const { ok, description = '', remedy = '' } = of('operator.store')[0] ?? {}
+  assert.deepEqual([code, ok], [1, false], description)
+  const started = await run(['operator', '--config', await fileOf(t, operator('recording'))], {
+    BELLWIRE_OPERATOR_STORE: store,
+  })
+  assert.notEqual(started.code, 0)
+  assert.ok(started.err.includes(remedy), `${remedy}\n${started.err}`)
+  return description
+}
+
+async function fileOf(t: TestContext, yaml: string): Promise<string> {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  await writeFile(file, yaml)
+  return file
+}
+
+onEachEngine('a store with which the side does not start is reported with the same remedy', async (t, store) => {
+  await (await openDatabase(store, { migrations: operatorMigrations })).close()
+  const { of } = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: store })
+  assert.equal(of('operator.store')[0]?.ok, true)
+  await (await openDatabase(store, { migrations: [sideMigration('platform')] })).close()
+  assert.match(await refusalOf(t, store), /the store is that of the platform/)
+})
+
+onEachEngine('a store that a later release has changed is reported', async (t, store) => {
+  await (await openDatabase(store, { migrations: [...operatorMigrations, later] })).close()
+  assert.match(await refusalOf(t, store), /changed by a later version of Bellwire \(migration later\/1\)/)
+})
+
+test('a truncated SQLite file is reported, unless a process may have its other pages in the log', async (t) => {
+  const path = join(await temporary(t), 'operator.db')
+  await (await openDatabase(`sqlite:${path}`, { migrations: operatorMigrations })).close()
+  await truncate(path, 20_000)
+  assert.match(await refusalOf(t, `sqlite:${path}`), /operator\.db is damaged/)
+  await writeFile(`${path}-wal`, 'the pages')
+  const { of } = await doctor(t, operator('recording'), { BELLWIRE_OPERATOR_STORE: `sqlite:${path}` })
+  assert.equal(of('operator.store')[0]?.ok, true)
+  await writeFile(path, 'SQLite format 3\0')
+  assert.match(await refusalOf(t, `sqlite:${path}`), /operator\.db is not a SQLite database/)
+})
+
+test('the check of a SQLite file makes no files, and reports the file of the CRM too', async (t) => {
+  const folder = await temporary(t)
+  const [main, crm] = ['sqlite:platform.db', 'sqlite:platform-crm.db'].map((url) =>
+    url.replace(':', `:${folder}/`),
+  ) as [string, string]
+  await (await openDatabase(main, { migrations: [] })).close()
+  await (await openDatabase(crm, { migrations: [later] })).close()
+  const before = await readdir(folder)
+  const { of } = await doctor(t, platform('http://127.0.0.1:1'), { BELLWIRE_PLATFORM_STORE: main })
+  assert.deepEqual(await readdir(folder), before)
+  const [found, ofCrm] = of('platform.store')
+  assert.equal(found?.ok, true)
+  assert.match(ofCrm?.description ?? '', /platform-crm\.db: the store was changed by a later version/)
 })
 
 onPostgres('PostgreSQL is checked, and its problems are reported without the password', async (t, store) => {

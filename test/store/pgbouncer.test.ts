@@ -39,7 +39,7 @@ for (const poolMode of ['transaction', 'statement'] as const)
   test(`PgBouncer with pool_mode = ${poolMode} is refused at the start and by doctor`, { skip }, async (t) => {
     const { url, end } = await pooledDatabase(poolMode)
     t.after(end)
-    const [finding] = await inspectStore(url)
+    const [finding] = await inspectStore(url, [])
     await assert.rejects(openDatabase(url, { migrations }), refusal)
     assert.deepEqual([finding?.ok, refusal.test(finding?.description ?? '')], [false, true], finding?.description)
   })
@@ -51,7 +51,7 @@ test('both sides work through PgBouncer in session mode, each in its schema, and
   const store = (schema: string): string => `${pooler.url}?schema=${schema}`
   const push = witness()
   const operator = await startOperator(t, { store: store('operator'), push })
-  const [finding] = await inspectStore(store('operator'))
+  const [finding] = await inspectStore(store('operator'), [])
   assert.equal(finding?.ok, true, finding?.description)
   const provider = operatorApi({ url: operator.url, apiKey: keys.one.key })
   const lanes = [

@@ -62,7 +62,7 @@ test('a store is opened on the server that answers; if none does, the error name
   t.after(on('store.commit', (commit) => void durable.push(commit.durable)))
   await database.commit([op(addUsers, [user('1', '1002')])], { durable: false })
   assert.ok(durable.length > 0 && durable.every(Boolean), 'the claim of a message survives a failover')
-  assert.match((await inspectStore(url))[0]?.description ?? '', /answers/)
+  assert.match((await inspectStore(url, []))[0]?.description ?? '', /answers/)
   await assert.rejects(
     openDatabase(one.replace(host, '127.0.0.1:1,127.0.0.1:2'), { migrations }),
     /no server accepts writes \(127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:2: .*ECONNREFUSED/,

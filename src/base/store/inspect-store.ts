@@ -1,31 +1,41 @@
-// Inspects a store for `bellwire doctor`, without changing anything. It never opens a SQLite file as a database, since the file
-// belongs to the process that serves it.
+// Inspects a store for `bellwire doctor`, without changing anything. It never locks a SQLite file, since the file belongs to the
+// process that serves it.
 
 import { constants } from 'node:fs'
-import { access, open, stat, statfs } from 'node:fs/promises'
+import { access, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
 import { type Check, fails, passes, warns } from '../runtime/check.ts'
 import { clock } from '../runtime/clock.ts'
 import { messageOf } from '../runtime/message-of.ts'
 import { phraseCount } from '../runtime/phrase-count.ts'
 import { readableByAll } from '../runtime/readable-by-all.ts'
+import type { Migration } from './database.ts'
 import { freeBytesOf } from './disk-free.ts'
+import { type Applied, findRefusal, selectApplied } from './migrate.ts'
 import { configOf, type PostgresConfig } from './postgres-address.ts'
 import { createClient } from './postgres-client.ts'
 import { explainConnectError, freeConnections } from './postgres-errors.ts'
 import { demandSession } from './postgres-preconditions.ts'
+import { explainOpenError, isCorrupt } from './sqlite-file.ts'
 
-/** @example await inspectStore('sqlite:operator.db') // [{ ok: true, description: '…/operator.db exists and is writable' }] */
-export async function inspectStore(url: string): Promise<readonly Check[]> {
-  if (!url.startsWith('sqlite:')) return inspectPostgres(url)
+/**
+ * @param migrations all migrations of the store
+ * @example await inspectStore('sqlite:operator.db', operatorMigrations) // [{ ok: true, description: '…/operator.db exists and is writable' }]
+ */
+export async function inspectStore(url: string, migrations: readonly Migration[]): Promise<readonly Check[]> {
+  if (!url.startsWith('sqlite:')) return inspectPostgres(url, migrations)
   const path = url.slice('sqlite:'.length)
-  return path === ':memory:' ? [passes('in memory: lost when the process ends')] : inspectFile(resolve(path))
+  return path === ':memory:'
+    ? [passes('in memory: lost when the process ends')]
+    : inspectFile(resolve(path), migrations)
 }
 
 const leastFreeBytes = 64 * 1024 * 1024
 
-async function inspectFile(path: string): Promise<readonly Check[]> {
+async function inspectFile(path: string, migrations: readonly Migration[]): Promise<readonly Check[]> {
   const folder = await nearestFolder(dirname(path))
   try {
     await access(folder, constants.W_OK | constants.X_OK)
@@ -41,7 +51,7 @@ async function inspectFile(path: string): Promise<readonly Check[]> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) return [passes(`${path} does not exist yet: the first start creates it`), ...disk]
   if (found.isDirectory()) return [fails(`${path} is a folder`, 'name a file in it')]
-  return [await inspectHeader(path), ...disk, ...(await checkPermissions(path))]
+  return [await inspectContents(path, migrations), ...disk, ...(await checkPermissions(path))]
 }
 
 /** The types of network file systems that statfs() reports on Linux. */
@@ -74,20 +84,39 @@ async function checkPermissions(path: string): Promise<readonly Check[]> {
   return [warns(description, `chmod 600 ${open.join(' ')}`)]
 }
 
-async function inspectHeader(path: string): Promise<Check> {
+async function inspectContents(path: string, migrations: readonly Migration[]): Promise<Check> {
   try {
     await access(path, constants.R_OK | constants.W_OK)
-    const file = await open(path, 'r')
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
-      if (bytesRead > 0 && buffer.toString('latin1') !== 'SQLite format 3\0')
-        return fails(`${path} is not a SQLite database`, 'name another file in store')
-    } finally {
-      await file.close()
-    }
-    return passes(`${path} exists and is writable (${megabytes(await bytesOf(path))})`)
   } catch (error) {
     return fails(`${path}: ${messageOf(error)}`, 'make the user who runs Bellwire its owner')
+  }
+  const { size: logBytes } = await stat(`${path}-wal`).catch(() => ({ size: 0 }))
+  try {
+    const refusal = findRefusal(readMigrations(path), migrations)
+    if (refusal) return fails(`${path}: ${refusal.reason}`, refusal.remedy)
+  } catch (error) {
+    // The other pages of a corrupt file are perhaps in its log: a process uses it, or was killed.
+    if (!isCorrupt(error) || logBytes === 0) {
+      const [reason, remedy] = explainOpenError(path, error) ?? [
+        messageOf(error),
+        'name another file, or move this one away',
+      ]
+      return fails(`${path} ${reason}`, remedy)
+    }
+  }
+  return passes(`${path} exists and is writable (${megabytes(await bytesOf(path))})`)
+}
+
+/** Reads the file without its write-ahead log: it takes no lock, and makes no -wal or -shm file. */
+function readMigrations(path: string): readonly Applied[] {
+  const url = pathToFileURL(path)
+  url.searchParams.set('immutable', '1')
+  const db = new DatabaseSync(url, { readOnly: true })
+  try {
+    if (!db.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get()) return []
+    return db.prepare(selectApplied).all() as unknown as readonly Applied[]
+  } finally {
+    db.close()
   }
 }
 
@@ -110,7 +139,7 @@ const timeoutMs = 5_000
 /** Leases and retries use both clocks. */
 const mostSkewMs = 60_000
 
-async function inspectPostgres(url: string): Promise<readonly Check[]> {
+async function inspectPostgres(url: string, migrations: readonly Migration[]): Promise<readonly Check[]> {
   let client: pg.Client
   let config: PostgresConfig
   try {
@@ -128,8 +157,12 @@ async function inspectPostgres(url: string): Promise<readonly Check[]> {
   try {
     await client.connect()
     await demandSession(client, config)
-    const { rows } = await client.query<ServerState>(selectState, [config.schema ?? null])
-    return judgeServer(where, config.schema, rows[0] as ServerState)
+    const { rows } = await client.query<ServerState & { migrated: boolean }>(selectState, [config.schema ?? null])
+    const [state] = rows as [(typeof rows)[number]]
+    const applied = state.migrated ? (await client.query<Applied>(selectApplied)).rows : []
+    const refusal = findRefusal(applied, migrations)
+    if (refusal) return [fails(`${where}: ${refusal.reason}`, refusal.remedy)]
+    return judgeServer(where, config.schema, state)
   } catch (error) {
     const { reason, remedy } = explainConnectError(error)
     return [fails(`${where}: ${reason}`, remedy)]
@@ -147,7 +180,8 @@ const selectState = `
     current_setting('transaction_read_only') = 'on' as read_only, current_setting('fsync') = 'off' as unsafe,
     (select has_schema_privilege(n.oid, 'create') from pg_namespace n where n.nspname = coalesce($1, current_schema())) as may_use,
     (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::float8 from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = coalesce($1, current_schema()) and c.relkind = 'r') as bytes`
+     where n.nspname = coalesce($1, current_schema()) and c.relkind = 'r') as bytes,
+    to_regclass('migrations') is not null as migrated`
 
 /** One writes, one flushes, one listens, and four read. */
 const connectionsOfProcess = 7

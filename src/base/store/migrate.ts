@@ -45,8 +45,7 @@ export async function migrate(
   ])
   const rows = await query(selectApplied)
   const existing = new Set(rows.map(({ name }) => String(name)))
-  if (existing.has(movedAway))
-    throw new Error('the store was moved to PostgreSQL with `bellwire move`: write the new address in `store`')
+  refuse(findMove(rows as unknown as readonly Applied[]))
   if (whole) demandReadable(rows as unknown as readonly Applied[], migrations)
   const applied: string[] = []
   for (const { name, statements, readableFrom = firstRelease } of migrations) {
@@ -83,16 +82,47 @@ export function laterMigrations(applied: readonly Applied[], migrations: readonl
 
 /** @throws if it is the store of the other side, or a later release has changed it so that this release cannot use it */
 export function demandReadable(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  refuse(findUnreadable(applied, migrations))
+}
+
+/** Why a side does not start with a store. */
+interface Refusal {
+  readonly reason: string
+  readonly remedy: string
+}
+
+/** @returns undefined: a side with these migrations starts with the store */
+export const findRefusal = (applied: readonly Applied[], migrations: readonly Migration[]): Refusal | undefined =>
+  findMove(applied) ?? findUnreadable(applied, migrations)
+
+function findMove(applied: readonly Applied[]): Refusal | undefined {
+  if (!applied.some(({ name }) => name === movedAway)) return undefined
+  return {
+    reason: 'the store was moved to PostgreSQL with `bellwire move`',
+    remedy: 'write the new address in `store`',
+  }
+}
+
+function findUnreadable(applied: readonly Applied[], migrations: readonly Migration[]): Refusal | undefined {
   const own = version()
   for (const { name, readableFrom } of laterMigrations(applied, migrations)) {
     const side = markOfSide.exec(name)?.[1]
     if (side !== undefined)
-      throw new Error(`the store is that of the ${side}: name another file, database or schema in \`store\``)
+      return {
+        reason: `the store is that of the ${side}`,
+        remedy: 'name another file, database or schema in `store`',
+      }
     if (!isOlder(own, readableFrom)) continue
-    throw new Error(
-      `the store was changed by a later version of Bellwire (migration ${name}), and ${own} cannot use it: install ${readableFrom} or later, or restore a backup from before the upgrade`,
-    )
+    return {
+      reason: `the store was changed by a later version of Bellwire (migration ${name}), and ${own} cannot use it`,
+      remedy: `install ${readableFrom} or later, or restore a backup from before the upgrade`,
+    }
   }
+  return undefined
+}
+
+function refuse(refusal: Refusal | undefined): void {
+  if (refusal) throw new Error(`${refusal.reason}: ${refusal.remedy}`)
 }
 
 /** @example isOlder('0.9.1', '0.10.0') // true */

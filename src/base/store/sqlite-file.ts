@@ -28,22 +28,35 @@ const noDatabase = 26
 /** The primary result code of a SQLite error; 0 for any other error. */
 export const resultCode = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff
 
+export const isCorrupt = (error: unknown): boolean => resultCode(error) === corrupt
+
 /** Converts the error of opening a file into one with a reason and a remedy. An unknown error is returned unchanged. */
 export function toOpenError(path: string, error: unknown): unknown {
-  const reason = reasonOf(path, error as NodeJS.ErrnoException)
-  return reason === undefined ? error : new StoreUnavailable(`${path} ${reason}`, { cause: error })
+  const explained = explainOpenError(path, error)
+  return explained ? new StoreUnavailable(`${path} ${explained.join(': ')}`, { cause: error }) : error
 }
 
-function reasonOf(path: string, error: NodeJS.ErrnoException): string | undefined {
+/** Undefined: an unknown error. */
+export function explainOpenError(path: string, error: unknown): readonly [reason: string, remedy: string] | undefined {
   const code = resultCode(error)
+  const { message, syscall } = error as NodeJS.ErrnoException
   if (code === busy)
-    return 'is open in another process. A SQLite file serves one process: stop the other process, send this command to its HTTP API, or use PostgreSQL (store: postgres://…)'
+    return [
+      'is open in another process. A SQLite file serves one process',
+      'stop the other process, send this command to its HTTP API, or use PostgreSQL (store: postgres://…)',
+    ]
   if (code === corrupt)
-    return `is damaged (${error.message}): restore a backup with \`bellwire restore\`, or move the file away to begin with an empty store`
-  if (code === noDatabase) return 'is not a SQLite database: name another file, or move this one away'
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'is a folder: name a file in it'
-  if (code === ioError || code === full) return `cannot be opened (${error.message}): check that its disk has space`
-  if (code === readOnly || code === cannotOpen || error.syscall !== undefined)
-    return `cannot be opened for writing (${error.message}): make the user who runs this command the owner of the file and its folder, or name another file`
+    return [
+      `is damaged (${message})`,
+      'restore a backup with `bellwire restore`, or move the file away to begin with an empty store',
+    ]
+  if (code === noDatabase) return ['is not a SQLite database', 'name another file, or move this one away']
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return ['is a folder', 'name a file in it']
+  if (code === ioError || code === full) return [`cannot be opened (${message})`, 'check that its disk has space']
+  if (code === readOnly || code === cannotOpen || syscall !== undefined)
+    return [
+      `cannot be opened for writing (${message})`,
+      'make the user who runs this command the owner of the file and its folder, or name another file',
+    ]
   return undefined
 }

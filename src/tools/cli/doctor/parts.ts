@@ -8,6 +8,7 @@ import { isExampleKey, type Risk, risksOf } from '../../../sides/config/risks.ts
 import type { Config, OperatorConfig, PlatformConfig } from '../../../sides/config/table.ts'
 import type { OperatorOptions } from '../../../sides/operator/options.ts'
 import { providerOf } from '../../../sides/platform/deliver-lane.ts'
+import { storesOf } from '../stores-of.ts'
 import { checkContent } from './content.ts'
 import type { Part } from './part.ts'
 import { readMetrics } from './running-metrics.ts'
@@ -17,8 +18,8 @@ export async function partsOf(config: Config): Promise<readonly Part[]> {
   const { operator, platform } = config
   return [
     ...risksOf(config).map(acceptedRisk),
-    ...(operator ? [...sideParts('operator', operator), ...(await operatorParts(operator))] : []),
-    ...(platform ? [...sideParts('platform', platform), ...(await platformParts(platform))] : []),
+    ...(operator ? [...(await sideParts('operator', operator, config)), ...(await operatorParts(operator))] : []),
+    ...(platform ? [...(await sideParts('platform', platform, config)), ...(await platformParts(platform))] : []),
   ]
 }
 
@@ -28,14 +29,22 @@ function acceptedRisk({ risk, path, description, remedy }: Risk): Part {
   return { setting: path, check }
 }
 
-function sideParts(side: 'operator' | 'platform', config: OperatorConfig | PlatformConfig): readonly Part[] {
+async function sideParts(
+  side: 'operator' | 'platform',
+  config: OperatorConfig | PlatformConfig,
+  all: Config,
+): Promise<readonly Part[]> {
   const lists = side === 'operator' ? ['keys', 'admin_keys'] : ['keys']
+  const further = 'stores' in config ? config.stores : []
+  const stores = (await storesOf[side](all)) ?? []
   return [
-    { setting: `${side}.store`, check: () => inspectStore(config.store) },
-    ...('stores' in config ? config.stores : []).map(({ url }, i) => ({
-      setting: `${side}.stores[${i}].url`,
-      check: () => inspectStore(url),
-    })),
+    ...stores.map(({ url, migrations }) => {
+      const i = further.findIndex((each) => each.url === url)
+      return {
+        setting: i < 0 ? `${side}.store` : `${side}.stores[${i}].url`,
+        check: () => inspectStore(url, migrations),
+      }
+    }),
     portPart(side, `${side}.port`, config),
     ...(config.admin ? [portPart(side, `${side}.admin.port`, config.admin)] : []),
     ...lists.map((list) => ({
