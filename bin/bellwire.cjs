@@ -15,6 +15,10 @@ if (isOlder(process.versions.node, needed)) {
   process.exit(1)
 }
 
+// A side reads its configuration later, and notes each SIGHUP then. Without a listener, the signal would end the process.
+const [command, option = '-'] = process.argv.slice(2)
+if ((command === 'operator' || command === 'platform') && option.startsWith('-')) process.on('SIGHUP', () => {})
+
 // Node 22 and the first releases of 24 call two things experimental that Bellwire is tested with on each of them.
 const emitWarning = process.emitWarning
 process.emitWarning = (warning, ...rest) => {

@@ -1,8 +1,9 @@
 // A changed configuration is applied to a running process: SIGHUP and POST /admin/reload.
 
 import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -16,7 +17,7 @@ import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { tcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/wait.ts'
-import { addressesOf, freePorts, run, start } from './bellwire.ts'
+import { addressesOf, bellwire, freePorts, run, start } from './bellwire.ts'
 
 const office = 'the-key-of-the-office-1'
 const [good, old, fresh] = ['the-key-that-stays-1', 'the-key-that-goes-1', 'the-key-that-comes-1']
@@ -246,6 +247,37 @@ test('if the new side cannot start, the old one starts again, and requests that 
   await until(async () => (await reload()).status === 200, { awaited: 'the reload is accepted' })
   await until(async () => (await get(`${admin}/admin/keys`, support.key)).status === 200, { awaited: 'the new side' })
   assert.equal(await send(), 200)
+})
+
+test('SIGHUP during the start reads the configuration again after it', async (t) => {
+  const folder = await temporary(t)
+  const [file, pipe] = [join(folder, 'bellwire.yaml'), join(folder, 'key')]
+  execFileSync('mkfifo', [pipe])
+  const written = (key: string) => `${configuration([key])}  public_url: "\${file:${pipe}}"\n`
+  await writeFile(file, written(old))
+  const operator = start(t, ['operator', '-c', file], freePorts)
+  // Opens when the process reads its configuration.
+  const first = await open(pipe, 'w')
+  await writeFile(file, written(good))
+  operator.child.kill('SIGHUP')
+  await first.writeFile('https://operator.example')
+  await first.close()
+  const again = await open(pipe, 'w')
+  await again.writeFile('https://operator.example')
+  await again.close()
+  const { url } = await addressesOf(operator)
+  await operator.line(/"server\.reloaded".*"applied":\["operator\.keys"\]/)
+  assert.equal((await post(`${url}/channels/push/single`, element(), good)).status, 200)
+})
+
+test('SIGHUP does not end a side that loads its program, and ends other commands', async (t) => {
+  const early = join(await temporary(t), 'early.cjs')
+  await writeFile(early, `process.nextTick(() => process.kill(process.pid, 'SIGHUP'))`)
+  const [node, ...rest] = bellwire
+  const signalOf = (...args: readonly string[]) => spawnSync(node, ['--require', early, ...rest, ...args]).signal
+  assert.equal(signalOf('operator', '--help'), null)
+  assert.equal(signalOf('platform', 'move-brand', '--help'), 'SIGHUP')
+  assert.equal(signalOf('lanes', '--help'), 'SIGHUP')
 })
 
 test('a stop during a reload ends the process in order', async (t) => {

@@ -20,6 +20,27 @@ export async function interruptible<T>(interrupted: string, work: (signal: Abort
   }
 }
 
+/** Calls a function at each SIGHUP. */
+export interface Reloads {
+  /** Once at once, if there was a SIGHUP before. */
+  onEach(reload: () => void): void
+}
+
+/** Notes each SIGHUP from now on. Without a listener, the signal would end the process. */
+export function watchReloads(): Reloads {
+  let noted = false
+  let reload = (): void => {
+    noted = true
+  }
+  process.on('SIGHUP', () => reload())
+  return {
+    onEach(work) {
+      reload = work
+      if (noted) work()
+    },
+  }
+}
+
 /** Resolves at the first Ctrl-C or SIGTERM. The caller handles a second one. */
 export function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -6,6 +6,7 @@ import { withStoredLanes } from '../../sides/config/with-stored-lanes.ts'
 import type { LaneOptions } from '../../sides/platform/options.ts'
 import { withConfig } from './config-option.ts'
 import { describePlatform } from './describe-side.ts'
+import { watchReloads } from './interruptible.ts'
 import { moveBrandCommand } from './move-brand.ts'
 import { noSection } from './no-section.ts'
 import { serve } from './serve.ts'
@@ -18,6 +19,7 @@ export function command(): Command {
       '\nRuns until SIGTERM or Ctrl-C. docs/settings.md describes all settings.\n\nExamples:\n  bellwire platform\n  BELLWIRE_PLATFORM_STORE=postgres://… bellwire platform --config /etc/bellwire.yaml\n',
     )
     .action(async ({ config: file }: { config?: string }) => {
+      const reloads = watchReloads()
       const read = await readConfig(file)
       const { platform } = read.config
       if (!platform) throw noSection('platform', file)
@@ -26,6 +28,7 @@ export function command(): Command {
         platform,
         read,
         file,
+        reloads,
         async (given, { configuration, applyAgain, show }) => {
           const { platform: section } = given.config
           if (!section) throw noSection('platform', file)

@@ -20,7 +20,7 @@ import { secretsOf } from '../../sides/config/print.ts'
 import type { Config } from '../../sides/config/table.ts'
 import type { ActRecorder } from '../../subjects/audit/trail.ts'
 import { CliError, exit } from './exit.ts'
-import { waitForSignal } from './interruptible.ts'
+import { type Reloads, waitForSignal } from './interruptible.ts'
 import { createConfiguration } from './reload.ts'
 import { createReplaceable, type Replaceable } from './replaceable.ts'
 import { storeError } from './store-error.ts'
@@ -81,6 +81,7 @@ export async function serve(
   settings: Settings,
   started: ReadConfig,
   file: string | undefined,
+  reloads: Reloads,
   create: Create,
 ): Promise<void> {
   const { side } = description
@@ -166,11 +167,6 @@ export async function serve(
         },
         Math.min(settings.stopWithinMs, replaceWithinMs),
       )
-    // Without a listener, the signal would end the process.
-    process.on(
-      'SIGHUP',
-      () => void configuration.reloadLater().then(recordReload, (error) => recordReload({ refused: messageOf(error) })),
-    )
     async function recordReload(result: Reloaded | { readonly refused: string }): Promise<void> {
       // A new side replaces the running one.
       await replacing?.catch(() => {})
@@ -191,6 +187,9 @@ export async function serve(
       await service.stop(0).catch(() => {})
       throw error
     })
+    reloads.onEach(
+      () => void configuration.reloadLater().then(recordReload, (error) => recordReload({ refused: messageOf(error) })),
+    )
     await Promise.race([stopped, failed])
     isStopping = true
     process.once('SIGINT', () => exitNow(log, exit.failed)).once('SIGTERM', () => exitNow(log, exit.failed))
