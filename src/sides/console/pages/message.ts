@@ -5,6 +5,7 @@ import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import { readMessageKey } from '../../../contract/message-key.ts'
 import { composeLife, type Delivery, type Life, phraseDecision, type Step } from '../../admin/message-life.ts'
 import type { CallRoute } from '../call-route.ts'
+import { hideSecrets } from '../hide-secrets.ts'
 import { badge, crumb, duration, facts, type Html, html, moment } from '../html.ts'
 import type { Page, Visit } from '../page.ts'
 import { offers } from './act-fields.ts'
@@ -203,8 +204,8 @@ function stepOf(step: Step): Html {
       : [
           html`The lane is held: ${held}!${step.next_try_at === undefined ? '' : html`; next try !${moment(step.next_try_at)}`}`,
         ]),
-    ...(error === undefined || error === held ? [] : [html`${error}`]),
-    ...(answer === undefined ? [] : [html`<code>${answer}</code>`]),
+    ...(error === undefined || error === held ? [] : [html`${hideSecrets(error)}`]),
+    ...(answer === undefined ? [] : [html`<code>${hideSecrets(answer)}</code>`]),
   ]
   return html`<li class="${tones[state ?? ''] ?? ''}"><p><strong>${names[step.step]}${attempt === undefined || step.step === 'settled' ? '' : ` ${attempt}`}</strong> !${state === undefined ? '' : badge(state)} <span class="muted">${side},</span> !${at === null ? html`<span class="muted">now</span>` : moment(at)}</p>
 <p>${[rule, ...detailsOf(step)].filter(Boolean).join(', ')}</p>!${notes.map((note) => html`<p class="muted">!${note}</p>`)}</li>`
@@ -240,9 +241,3 @@ function jsonOf(answer: object, steps: readonly Step[]): string {
   const hasBatch = steps.some((step) => isOfBatch(step, steps))
   return JSON.stringify(answer, (name, value) => (name === 'answer' && hasBatch ? undefined : value), 2)
 }
-
-/** The texts of members that may be a secret, such as the token of a device. */
-const secretMember =
-  /("(?:\w*(?:token|secret|password|authorization|api_?key)\w*|auth|p256dh|endpoint)"\s*:\s*)("(?:[^"\\]|\\.)*"|\[[^\]]*\])/gi
-
-export const hideSecrets = (text: string): string => text.replace(secretMember, '$1"[hidden]"')

@@ -4,10 +4,10 @@ import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../admin/calls.ts'
 import { phraseDecision } from '../../admin/message-life.ts'
+import { hideSecrets } from '../hide-secrets.ts'
 import { badge, crumb, empty, facts, filterForm, type Html, html, input, moment, number, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
 import { offers, reasonField, reasonOf } from './act-fields.ts'
-import { hideSecrets } from './message.ts'
 import { messageTable } from './messages.ts'
 
 type Attributes = AnswerOf<'platform', 'GET /admin/attributes/:brand/:user'>['attributes']
@@ -177,9 +177,6 @@ export const erasurePage: Page = {
   },
 }
 
-/** A token allows sending to the device: only the file of the command has it. A text may be JSON itself, such as a request. */
-const hideInTexts = (_name: string, value: unknown): unknown => (typeof value === 'string' ? hideSecrets(value) : value)
-
 /** More is downloaded with the command. */
 const mostShown = 256 * 1024
 
@@ -195,7 +192,8 @@ export const exportPage: Page = {
       Array.isArray(entry[1]),
     )
     const counts = Object.fromEntries(lists.map(([name, all]) => [name, all.length]))
-    const text = hideSecrets(JSON.stringify(held, hideInTexts, 2))
+    // A token allows sending to the device: only the file of the command has it.
+    const text = hideSecrets(JSON.stringify(held, null, 2))
     const command = `bellwire person export --brand ${brand} --user ${user}`
     return html`!${crumb(visit.link('/person', { brand, user }), 'Person')}<h1>Export of a person</h1>
 <p class="lead">Everything that this ${visit.side} holds about user <bdi>${user}</bdi> of brand ${brand}. Tokens are hidden here. To a file with all data: <code>${command}</code></p>
