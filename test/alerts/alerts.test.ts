@@ -397,7 +397,7 @@ test('a webhook gets the notices, or a message of Slack or Teams; another answer
     ],
   })
   const { text } = JSON.parse(await send('slack')) as { text: string }
-  assert.match(text, /^\*Bellwire platform on crm-1: lane 1\/push is held, and 1 more\*\nlane 1\/push is held\n/)
+  assert.match(text, /^Bellwire platform on crm-1: lane 1\/push is held, and 1 more\nlane 1\/push is held\n/)
   assert.match(
     text,
     /it &lt;is&gt; away\nlook at it: bellwire doctor\n\nended: the disk is nearly full\n.*after 1 min 30 s\./,
@@ -405,6 +405,29 @@ test('a webhook gets the notices, or a message of Slack or Teams; another answer
   assert.match(await send('teams'), /"contentType":"application\/vnd\.microsoft\.card\.adaptive"/)
   status = 500
   await assert.rejects(send('generic'), /127\.0\.0\.1:\d+ answered 500$/)
+})
+
+test('a text from outside formats no message of Slack or Teams', async (t) => {
+  const { received, url } = await startWebServer(t, () => 200)
+  const says = 'the operator answered *503* _now_ [here](https://evil.example) <!channel>'
+  const send = async (body: 'slack' | 'teams') => {
+    const sender = alertWebhook({ url, body, origin: 'platform on crm-1' })
+    await sender.send([trouble('lane 1/push is held', { says, since: 0 })], 10_000)
+    await sender.close()
+    return JSON.parse(received.at(-1) as string)
+  }
+  const { mrkdwn, text } = await send('slack')
+  assert.equal(mrkdwn, false)
+  assert.match(text, /&lt;!channel&gt;/)
+  const [{ content }] = (await send('teams')).attachments
+  assert.ok(content.body.every(({ type }: { type: string }) => type === 'RichTextBlock'))
+  const lines = content.body.map(({ inlines }: { inlines: readonly { text: string }[] }) => inlines[0]?.text)
+  assert.deepEqual(lines, [
+    'Bellwire platform on crm-1: lane 1/push is held',
+    'lane 1/push is held',
+    `Began at 1970-01-01T00:00:00Z. ${says}`,
+    'look at it: bellwire doctor',
+  ])
 })
 
 test('a mail server gets the notices as one plain mail', async (t) => {

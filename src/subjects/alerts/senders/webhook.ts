@@ -39,8 +39,10 @@ const bodies = {
       ...(endedAt !== undefined && { ended_at: new Date(endedAt).toISOString() }),
     })),
   }),
+  // Errors come from other servers: no asterisk of theirs makes bold text. Entities are read nevertheless.
   slack: (origin: Origin, notices: readonly Notice[]) => ({
-    text: `*${escapeSlack(phraseSubject(origin, notices))}*\n${escapeSlack(phraseNotices(notices))}`,
+    mrkdwn: false,
+    text: escapeSlack(`${phraseSubject(origin, notices)}\n${phraseNotices(notices)}`),
   }),
   teams: (origin: Origin, notices: readonly Notice[]) => ({
     type: 'message',
@@ -51,19 +53,24 @@ const bodies = {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           type: 'AdaptiveCard',
           version: '1.4',
-          body: [phraseSubject(origin, notices), ...notices.map((notice) => phraseNotices([notice]))].map(
-            (text, i) => ({
-              type: 'TextBlock',
-              text: text.replaceAll('\n', '\n\n'),
-              wrap: true,
-              ...(i === 0 && { weight: 'Bolder' }),
+          body: [
+            plainLine(phraseSubject(origin, notices), { weight: 'Bolder' }),
+            ...notices.flatMap((notice) => {
+              const lines = phraseNotices([notice]).split(/[\r\n]+/)
+              return lines.map((line, i) => ({ ...plainLine(line), ...(i > 0 && { spacing: 'None' }) }))
             }),
-          ),
+          ],
         },
       },
     ],
   }),
 }
+
+/** A TextBlock is Markdown, whose escapes Teams shows on phones. */
+const plainLine = (text: string, style: object = {}) => ({
+  type: 'RichTextBlock',
+  inlines: [{ type: 'TextRun', text, ...style }],
+})
 
 const escapeSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
