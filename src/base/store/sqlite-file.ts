@@ -1,5 +1,6 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolder } from '../runtime/make-folder.ts'
 import { StoreUnavailable } from './store-unavailable.ts'
 
 /**
@@ -7,7 +8,7 @@ import { StoreUnavailable } from './store-unavailable.ts'
  * and browser keys. SQLite gives its mode to -wal and -shm. An existing file keeps its mode; `bellwire doctor` checks it.
  */
 export function createSqliteFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path), 0o700)
   try {
     // `wx` opens no existing file: closing it would release the locks that this process may hold on it.
     closeSync(openSync(path, 'wx', 0o600))

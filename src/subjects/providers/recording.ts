@@ -1,6 +1,7 @@
-import { appendFile, mkdir } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { warns } from '../../base/runtime/check.ts'
+import { makeFolder } from '../../base/runtime/make-folder.ts'
 import type { Message, Provider } from './provider.ts'
 
 export interface Recording extends Provider {
@@ -47,7 +48,7 @@ async function append(file: string, lines: string): Promise<void> {
     await appendFile(file, lines, { mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    await mkdir(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
     await appendFile(file, lines, { mode: 0o600 })
   }
 }

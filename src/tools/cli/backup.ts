@@ -3,6 +3,7 @@
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Argument, Command } from 'commander'
+import { makeFolder } from '../../base/runtime/make-folder.ts'
 import { version } from '../../base/runtime/version.ts'
 import { sealBackup } from '../../base/store/backup-folder.ts'
 import { createBackupReader, type StreamEnd } from '../../base/store/backup-stream.ts'
@@ -45,7 +46,11 @@ async function backUp(side: SideName, options: BackupOptions): Promise<void> {
   const { out } = options
   if (await stat(out).catch(() => undefined)) throw new CliError(exit.usage, `${out} exists: name a new folder`)
   const part = `${out}.part`
-  await mkdir(dirname(part), { recursive: true }).catch(refuseFolder)
+  try {
+    makeFolder(dirname(part))
+  } catch (error) {
+    refuseFolder(error as Error)
+  }
   await mkdir(part, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') return refuseFolder(error)
     throw new CliError(

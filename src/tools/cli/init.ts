@@ -1,7 +1,8 @@
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { access, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Argument, Command } from 'commander'
 import { baseUrl, brand, store } from '../../base/runtime/kinds.ts'
+import { makeFolder } from '../../base/runtime/make-folder.ts'
 import { configSchema } from '../../sides/config/config-schema.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import { composeAll } from './config.ts'
@@ -98,7 +99,7 @@ async function writeFiles(folder: string, { configuration, secrets }: NewFiles):
   }
   for (const [name, content] of Object.entries(files)) {
     const path = join(folder, name)
-    await mkdir(dirname(path), { recursive: true, ...(name in secrets && { mode: 0o700 }) })
+    makeFolder(dirname(path), name in secrets ? 0o700 : undefined)
     await writeFile(path, content, { flag: 'wx', mode: name in secrets ? 0o600 : 0o644 })
   }
 }

@@ -1,7 +1,7 @@
 // `bellwire restore`: puts the files of a backup in the place of a lost SQLite store, or prepares a database that PostgreSQL has restored.
 
 import { constants, existsSync } from 'node:fs'
-import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises'
+import { copyFile, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Argument, Command } from 'commander'
@@ -9,6 +9,7 @@ import type { ListedErasure } from '../../base/people/erasures.ts'
 import { repeatErasures } from '../../base/people/repeat-erasures.ts'
 import { setControls } from '../../base/queue/controls/controls.ts'
 import { brandOf, laneName } from '../../base/queue/lane-name.ts'
+import { makeFolder } from '../../base/runtime/make-folder.ts'
 import { messageOf } from '../../base/runtime/message-of.ts'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { keptByDefaultMs } from '../../base/runtime/retention.ts'
@@ -209,7 +210,7 @@ function demandFree(targets: readonly Target[]): void {
 async function copyFiles(targets: readonly Target[], made: string[], signal: AbortSignal): Promise<void> {
   for (const { source, path } of targets) {
     signal.throwIfAborted()
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path), 0o700)
     await (await open(partOf(path), 'wx', 0o600)).close()
     made.push(partOf(path))
     await copyFile(source, partOf(path), constants.COPYFILE_FICLONE)

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from '../../../base/runtime/make-folder.ts'
 import type { Enqueued } from '../../checker/platform/lane.ts'
 import { ask } from '../confirm.ts'
 import { runShell } from './shell.ts'
@@ -24,7 +25,7 @@ export function enqueuer(
   let turn: Promise<unknown> = Promise.resolve()
 
   async function enqueue({ channel, name, records }: Enqueued): Promise<void> {
-    made ??= makeFolder(folder)
+    made ??= folderAt(folder)
     const file = join(await made, `${String(++step).padStart(2, '0')}-${name}.ndjson`)
     await writeFile(file, records.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 })
     if (enqueueCommand !== undefined) {
@@ -44,8 +45,8 @@ export function enqueuer(
   }
 }
 
-async function makeFolder(folder: string | undefined): Promise<string> {
-  if (folder === undefined) return mkdtemp(join(tmpdir(), 'bellwire-check-'))
-  await mkdir(folder, { recursive: true })
-  return folder
+async function folderAt(path: string | undefined): Promise<string> {
+  if (path === undefined) return mkdtemp(join(tmpdir(), 'bellwire-check-'))
+  makeFolder(path)
+  return path
 }

@@ -1,8 +1,9 @@
 // Writes the files of `bellwire stand-ins`: credentials in the formats of the real services, and a configuration that uses them.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { makeFolder } from '../../../base/runtime/make-folder.ts'
 import type { VapidKeys } from '../../../subjects/providers/web-push/vapid.ts'
 import type { StandIns } from '../../stand-ins/all.ts'
 import { CliError, exit } from '../exit.ts'
@@ -18,7 +19,7 @@ const config = 'bellwire.yaml'
 
 /** @throws CliError if the folder contains a configuration that this command did not write */
 export async function claimFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  makeFolder(folder)
   const existing = await readFile(join(folder, config), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return mark
     throw error
