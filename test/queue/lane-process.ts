@@ -1,4 +1,4 @@
-// A process that serves lanes and that tests kill or stop. It appends each call to the witness file before it answers, because
+// A process that serves a lane and that tests kill or stop. It appends each call to the witness file before it answers, because
 // the tables of the queue do not show items that were sent twice.
 
 import { fork } from 'node:child_process'
@@ -9,9 +9,6 @@ import { createQueue, queueMigrations } from '../../src/base/queue/create-queue.
 import { type EventName, on } from '../../src/base/runtime/events.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
 
-/** Where in a call the process reports 'halted' and then waits for ever. */
-export type Halt = 'never' | 'before the answer' | 'before the settle'
-
 export interface LaneProcess {
   readonly pid: number
   /** Resolves when the process has reported this event. */
@@ -20,14 +17,13 @@ export interface LaneProcess {
   kill(): Promise<void>
 }
 
-interface LaneProcessOptions {
+export interface LaneProcessOptions {
   readonly url: string
   readonly witness: string
-  readonly halt?: Halt
+  /** The process reports 'halted' in its first call, and never answers. */
+  readonly halts?: boolean
   readonly leaseMs?: number
   readonly perSecond?: number
-  /** Default: 1/push. */
-  readonly lanes?: readonly string[]
 }
 
 export async function forkLane(t: TestContext, options: LaneProcessOptions): Promise<LaneProcess> {
@@ -54,55 +50,30 @@ export async function forkLane(t: TestContext, options: LaneProcessOptions): Pro
 }
 
 if (import.meta.main) {
-  const {
-    url,
-    witness,
-    halt = 'never',
-    leaseMs,
-    perSecond,
-    lanes = ['1/push'],
-  } = JSON.parse(process.argv[2] as string) as LaneProcessOptions
+  const { url, witness, halts, leaseMs, perSecond } = JSON.parse(process.argv[2] as string) as LaneProcessOptions
   const report = (name: string): void => void process.send?.(name)
-  const haltForEver = (): Promise<never> => {
-    report('halted')
-    return new Promise(() => {})
-  }
-  let owned = false
-  on('lane.owned', () => {
-    owned = true
-  })
   for (const name of ['lane.owned', 'lane.lost'] as const) on(name, () => report(name))
   const database = await openDatabase(url, { migrations: queueMigrations, ...(leaseMs && { leaseMs }) })
-  const laneDatabase: typeof database =
-    halt === 'before the settle'
-      ? {
-          ...database,
-          engine: database.engine,
-          owner: database.owner,
-          commit: ((...args: Parameters<typeof database.commit>) =>
-            owned ? haltForEver() : database.commit(...args)) as never,
-        }
-      : database
-  const queue = createQueue(laneDatabase)
-  for (const name of lanes) {
-    const lane = {
-      name,
-      order: 'none',
-      max: 50,
-      bytes: 1_000_000,
-      spanMs: 0,
-      concurrency: 2,
-      timeoutMs: 60_000,
-      ...(perSecond && { perSecond }),
-      keepFailed: true,
-      retry: { firstMs: 10, mostMs: 100 },
-    } as const
-    const service = queue.serveLane(lane, async (items) => {
-      appendFileSync(witness, items.map(({ seq }) => `${seq} ${process.pid} ${Date.now()}\n`).join(''))
-      if (halt === 'before the answer') return haltForEver()
-      return items.map(({ seq }) => ({ category: 'successful', ref: `${process.pid} ${seq}`, rule: 'written' }))
-    })
-    service.start()
-  }
+  const lane = {
+    name: '1/push',
+    order: 'none',
+    max: 50,
+    bytes: 1_000_000,
+    spanMs: 0,
+    concurrency: 2,
+    timeoutMs: 60_000,
+    ...(perSecond && { perSecond }),
+    keepFailed: true,
+    retry: { firstMs: 10, mostMs: 100 },
+  } as const
+  const service = createQueue(database).serveLane(lane, async (items) => {
+    appendFileSync(witness, items.map(({ seq }) => `${seq} ${process.pid} ${Date.now()}\n`).join(''))
+    if (halts) {
+      report('halted')
+      return new Promise(() => {})
+    }
+    return items.map(({ seq }) => ({ category: 'successful', ref: `${process.pid} ${seq}`, rule: 'written' }))
+  })
+  service.start()
   process.on('disconnect', () => process.exit())
 }

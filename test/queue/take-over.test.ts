@@ -11,14 +11,14 @@ import { openTestDatabase } from '../support/open-test-database.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { forkLane, type Halt, type LaneProcess } from './lane-process.ts'
+import { forkLane, type LaneProcess, type LaneProcessOptions } from './lane-process.ts'
 
 const skip = await withoutPostgres()
 
 interface Scene {
   readonly t: TestContext
   readonly queue: Queue
-  fork(halt?: Halt, leaseMs?: number, perSecond?: number): Promise<LaneProcess>
+  fork(options?: Pick<LaneProcessOptions, 'halts' | 'leaseMs' | 'perSecond'>): Promise<LaneProcess>
   /** The processes that handled each item. */
   calls(): Promise<Map<number, number[]>>
   /** The time of each handled item, ascending. */
@@ -33,8 +33,7 @@ function check(title: string, run: (scene: Scene) => Promise<void>): void {
     await run({
       t,
       queue: createQueue(database),
-      fork: (halt = 'never', leaseMs, perSecond) =>
-        forkLane(t, { url, witness, halt, ...(leaseMs && { leaseMs }), ...(perSecond && { perSecond }) }),
+      fork: (options) => forkLane(t, { url, witness, ...options }),
       async calls() {
         const calls = new Map<number, number[]>()
         for (const [seq, pid] of await readWitness()) calls.set(seq, [...(calls.get(seq) ?? []), pid])
@@ -62,24 +61,10 @@ const waitUntilSettled = (queue: Queue, enqueued: readonly EnqueuedItem[]) => un
 const processesOf = (calls: Map<number, number[]>, enqueued: readonly EnqueuedItem[]): number[][] =>
   enqueued.map(({ seq }) => calls.get(seq) ?? [])
 
-check('one process serves a lane at a time; the other waits', async ({ queue, fork, calls }) => {
-  const a = await fork()
-  await a.waitFor('lane.owned')
-  const b = await fork()
-  const enqueued = await enqueueItems(queue, 500)
-  await waitUntilSettled(queue, enqueued)
-  assert.deepEqual(new Set(processesOf(await calls(), enqueued).flat()), new Set([a.pid]))
-  await a.kill()
-  await b.waitFor('lane.owned')
-  const more = await enqueueItems(queue, 500)
-  await waitUntilSettled(queue, more)
-  assert.deepEqual(new Set(processesOf(await calls(), more).flat()), new Set([b.pid]))
-})
-
 check(
   'a process killed between call and answer: the other process sends exactly the unsettled items again',
   async ({ queue, fork, calls }) => {
-    const a = await fork('before the answer')
+    const a = await fork({ halts: true })
     await a.waitFor('lane.owned')
     const b = await fork()
     const enqueued = await enqueueItems(queue, 500)
@@ -94,47 +79,9 @@ check(
 )
 
 check(
-  'a process killed between acceptance and settle: its items are sent again, and the settled outcome counts',
-  async ({ queue, fork, calls }) => {
-    const a = await fork('before the settle')
-    await a.waitFor('lane.owned')
-    const enqueued = await enqueueItems(queue, 120)
-    await a.waitFor('halted')
-    await a.kill()
-    const b = await fork()
-    const outcomes = await waitUntilSettled(queue, enqueued)
-    for (const { seq, ref } of outcomes) assert.equal(ref, `${b.pid} ${seq}`)
-    for (const pids of processesOf(await calls(), enqueued)) assert.equal(pids.at(-1), b.pid)
-  },
-)
-
-check(
-  'repeated take-overs while items arrive: no item is lost, and no process sends an item twice',
-  async ({ queue, fork, calls }) => {
-    const enqueued: EnqueuedItem[] = []
-    let owner = await fork()
-    await owner.waitFor('lane.owned')
-    for (let round = 0; round < 5; round++) {
-      const next = await fork()
-      const seen = (await calls()).size
-      enqueued.push(...(await enqueueItems(queue, 400)))
-      // The owner is killed during its work or shortly after it.
-      await until(async () => (await calls()).size > seen, { awaited: 'the owner works' })
-      await owner.kill()
-      await next.waitFor('lane.owned')
-      owner = next
-    }
-    await waitUntilSettled(queue, enqueued)
-    const handlers = processesOf(await calls(), enqueued)
-    assert.ok(handlers.every((pids) => pids.length > 0))
-    for (const pids of handlers) assert.equal(new Set(pids).size, pids.length)
-  },
-)
-
-check(
   'a process that was stopped for longer than its lease drops the items that another has taken over',
   async ({ queue, fork, calls }) => {
-    const a = await fork('never', 1_000)
+    const a = await fork({ leaseMs: 1_000 })
     await a.waitFor('lane.owned')
     await waitUntilSettled(queue, await enqueueItems(queue, 100))
     a.signal('SIGSTOP')
@@ -153,12 +100,12 @@ check(
 
 check('a lane keeps its rate over changes of its owner', async ({ queue, fork, times }) => {
   const perSecond = 50
-  let owner = await fork('never', undefined, perSecond)
+  let owner = await fork({ perSecond })
   await owner.waitFor('lane.owned')
   const enqueuedAt = Date.now()
   const enqueued = await enqueueItems(queue, 250)
   for (let round = 0; round < 2; round++) {
-    const next = await fork('never', undefined, perSecond)
+    const next = await fork({ perSecond })
     const seen = (await times()).length
     // Killed right after a call, while the other process already tries to own the lane.
     await until(async () => (await times()).length > seen, { awaited: 'a call' })
