@@ -27,5 +27,3 @@ export function bufferedItem(seq: number, over: Partial<BufferedItem> = {}): Buf
 
 export const bufferedItems = (from: number, count: number, over: Partial<BufferedItem> = {}): BufferedItem[] =>
   Array.from({ length: count }, (_, i) => bufferedItem(from + i, over))
-
-export const seqsOf = (items: readonly { readonly seq: number }[]): number[] => items.map(({ seq }) => seq)

@@ -4,11 +4,9 @@ import assert from 'node:assert/strict'
 import { clock } from '../../src/base/runtime/clock.ts'
 import { on } from '../../src/base/runtime/events.ts'
 import { op, rows, statement } from '../../src/base/store/statement.ts'
-import { delivered, fatal, items, queueChecks, seqsOf, waitUntilSettled } from '../suites/queue.ts'
+import { checkInMemory as check, delivered, fatal, items, seqsOf, waitUntilSettled } from '../suites/queue.ts'
 import { hourMs, passTime, setClock } from '../support/set-clock.ts'
 import { event, until } from '../support/wait.ts'
-
-const check = queueChecks({ engine: 'sqlite', skip: false, createDatabase: async () => 'sqlite::memory:' })
 
 const selectDueAt = statement<{ due_at: number }>('due_times', {})`
   select w.due_at from waiting w order by w.seq`

@@ -6,19 +6,17 @@ import type { Item } from '../../src/base/queue/queue.ts'
 import { on } from '../../src/base/runtime/events.ts'
 import { op, statement } from '../../src/base/store/statement.ts'
 import {
+  checkInMemory as check,
   delivered,
   fatal,
   items,
   laneOf,
   type QueueTest,
-  queueChecks,
   rejected,
   waitUntilSettled,
 } from '../suites/queue.ts'
 import { passTime } from '../support/set-clock.ts'
 import { event, until } from '../support/wait.ts'
-
-const check = queueChecks({ engine: 'sqlite', skip: false, createDatabase: async () => 'sqlite::memory:' })
 
 const selectHolds = statement<{ reason: string }>('stored_holds', {})`
   select c.reason from controls c where c.kind = 'hold'`

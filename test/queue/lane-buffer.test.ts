@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createLaneBuffer, type LaneBuffer } from '../../src/base/queue/lane/buffer.ts'
 import { createReadAheadBudget } from '../../src/base/queue/lane/read-ahead-budget.ts'
-import { bufferedItem, bufferedItems, seqsOf } from './buffered-items.ts'
+import { seqsOf } from '../suites/queue.ts'
+import { bufferedItem, bufferedItems } from './buffered-items.ts'
 
 const all = { scanned: 1_000_000, skipped: [] }
 
