@@ -11,11 +11,10 @@ import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { startConfiguredOperator, startConfiguredPlatform } from '../support/configured-sides.ts'
 import { adminKey, element, enqueueAt, get, post, temporary, untilSettled } from '../support/sides.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
-import { addressesOf, run, start } from './bellwire.ts'
+import { addressesOf, freePlatformPorts, run, start } from './bellwire.ts'
 
 const example = join(import.meta.dirname, '../../examples/own-delivery.yaml')
 const { key } = adminKey
-const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 test('a platform is backed up while it runs; after a loss, what it delivers itself waits for a person', async (t) => {
   const folder = await temporary(t)
@@ -28,7 +27,7 @@ test('a platform is backed up while it runs; after a loss, what it delivers itse
     await enqueueAt(admin, [element({ id })])
     await untilSettled(admin)
   }
-  const first = start(t, ['platform', '-c', example], { ...ports, ...env('lost') })
+  const first = start(t, ['platform', '-c', example], { ...freePlatformPorts, ...env('lost') })
   const { admin } = await addressesOf(first)
   await sent(admin, 31)
   const added = await post(`${admin}/admin/lanes/add`, { settings: { brand: 2, channel: 'push', to: 'own' } }, key)

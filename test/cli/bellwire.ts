@@ -98,6 +98,7 @@ export function startProgram(
 
 /** Free ports for both addresses of a configuration with `admin`. */
 export const freePorts = { BELLWIRE_OPERATOR_PORT: '0', BELLWIRE_OPERATOR_ADMIN_PORT: '0' } as const
+export const freePlatformPorts = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' } as const
 
 /** The addresses of a side with `admin`, from its log. */
 export async function addressesOf(started: Started): Promise<{ url: string; admin: string }> {

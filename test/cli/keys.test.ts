@@ -8,10 +8,9 @@ import test from 'node:test'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { judgeKeys } from '../../src/subjects/providers/web-push/vapid.ts'
 import { adminKey, get, post, startOperator, temporary } from '../support/sides.ts'
-import { addressesOf, run, start } from './bellwire.ts'
+import { addressesOf, freePlatformPorts, run, start } from './bellwire.ts'
 
 const office = 'the-key-of-the-office'
-const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 test('keys new prints a new key with its SHA-256 each time, as settings or as JSON', async () => {
   const { code, out } = await run(['keys', 'new'])
@@ -50,7 +49,7 @@ ${names.map((name) => `    - {name: ${name}, key: the-key-of-${name}-1, scopes: 
 `,
     )
   await write(['crm'])
-  const platform = start(t, ['platform', '-c', file], ports)
+  const platform = start(t, ['platform', '-c', file], freePlatformPorts)
   const { admin } = await addressesOf(platform)
   const keys = (...args: string[]) => run(['keys', ...args, '--url', admin], { BELLWIRE_KEY: office })
 
@@ -77,7 +76,7 @@ ${names.map((name) => `    - {name: ${name}, key: the-key-of-${name}-1, scopes: 
   }
   platform.child.kill('SIGTERM')
   await platform.ended
-  const again = await run(['platform', '-c', file], ports)
+  const again = await run(['platform', '-c', file], freePlatformPorts)
   assert.match(again.err, taken)
   assert.ok(again.code, 'the process has ended by itself')
 })

@@ -6,13 +6,20 @@ import test, { type TestContext } from 'node:test'
 import type { Summary } from '../../src/tools/cli/send/summary.ts'
 import { freePort } from '../support/free-port.ts'
 import { listenLocally } from '../support/listen-locally.ts'
-import { adminKey, startOperator, temporary, witness } from '../support/sides.ts'
+import { adminKey, element, post, startOperator, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { addressesOf, bellwire, freePorts, run, type Started, start, startProgram } from './bellwire.ts'
+import {
+  addressesOf,
+  bellwire,
+  freePlatformPorts,
+  freePorts,
+  run,
+  type Started,
+  start,
+  startProgram,
+} from './bellwire.ts'
 
 const examples = join(import.meta.dirname, '../../examples')
-
-const freePlatformPorts = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 const secrets = [
   'example-operator-key-1',
@@ -79,48 +86,6 @@ test('both sides run with the example configuration, and the example file is del
   for (const each of atPlatform ?? []) assert.match(each, /^\S+ [\da-f]{8}-\S+$/)
 })
 
-test('a platform killed while a file is sent causes no losses and no duplicates', async (t) => {
-  const folder = await temporary(t)
-  const config = join(folder, 'bellwire.yaml')
-  await copyFile(join(examples, 'bellwire.yaml'), config)
-  const push = witness()
-  const { url } = await startOperator(t, {
-    push,
-    keys: [1, 2].map((brand) => ({ name: `${brand}`, key: `example-operator-key-${brand}`, brands: [`${brand}`] })),
-  })
-  const lanes = Object.fromEntries([0, 1, 2].map((i) => [`BELLWIRE_PLATFORM_LANES_${i}_TO_URL`, url]))
-  const first = start(t, ['platform', '-c', config], { ...freePlatformPorts, ...lanes })
-  const { admin } = await addressesOf(first)
-
-  const count = 4_000
-  const records = Array.from({ length: count }, (_, i) => {
-    const activity = {
-      id: i,
-      brand_id: (i % 2) + 1,
-      user_id: '1003',
-      activity_id: 1,
-      action_group_id: 1,
-      trigger_hash: 'h',
-      action_id: 1,
-    }
-    return JSON.stringify({ activity, title: 'Hello' })
-  })
-  await writeFile(join(folder, 'file.ndjson'), records.join('\n'))
-  const sending = start(t, ['send', '-c', config, '--url', admin, '--file', join(folder, 'file.ndjson'), '--json'])
-  await first.line(/"item\.settled"/)
-  first.child.kill('SIGKILL')
-  await first.ended
-  const samePort = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: new URL(admin).port }
-  await listening(start(t, ['platform', '-c', config], { ...samePort, ...lanes }))
-
-  const { code, out, err } = await sending.ended
-  assert.equal(code, 0, `${out}${err}`)
-  assert.equal((JSON.parse(out) as Summary).successful, count)
-  const ids = push.received.map(({ brand, id }) => `${brand} ${id}`)
-  assert.equal(new Set(ids).size, count)
-  assert.equal(ids.length, count)
-})
-
 test('a side whose log is on a full disk serves, and ends at SIGTERM', async (t) => {
   const folder = await temporary(t)
   await copyFile(join(examples, 'bellwire.yaml'), join(folder, 'bellwire.yaml'))
@@ -142,22 +107,7 @@ test("the user's modules deliver and suppress messages", async (t) => {
   })
   const url = await listening(operator)
   const send = (brand: number) =>
-    fetch(`${url}/channels/push/single`, {
-      method: 'POST',
-      headers: { 'x-api-key': 'example-operator-key-1', 'content-type': 'application/json' },
-      body: JSON.stringify({
-        activity: {
-          id: 1,
-          brand_id: brand,
-          user_id: '1002',
-          activity_id: 1,
-          action_group_id: 1,
-          trigger_hash: 'h',
-          action_id: 1,
-        },
-        title: 'Hello',
-      }),
-    })
+    post(`${url}/channels/push/single`, element({ brand_id: brand, user_id: '1002' }), 'example-operator-key-1')
   assert.equal((await send(1)).status, 422)
   assert.equal((await send(2)).status, 200)
   await operator.line(/^to 1002 of brand 2: Hello$/)
@@ -176,21 +126,7 @@ test('a stop ends within the grace period even if a provider never answers', asy
     BELLWIRE_LOG_LEVEL: 'info',
   })
   const url = await listening(operator)
-  const answer = fetch(`${url}/channels/push/single`, {
-    method: 'POST',
-    headers: { 'x-api-key': 'operator-key-000000000001' },
-    body: JSON.stringify({
-      activity: {
-        id: 1,
-        brand_id: 1,
-        user_id: '1',
-        activity_id: 1,
-        action_group_id: 1,
-        trigger_hash: 'h',
-        action_id: 1,
-      },
-    }),
-  }).then(
+  const answer = post(`${url}/channels/push/single`, element(), 'operator-key-000000000001').then(
     ({ status }) => status,
     () => 'cut',
   )
@@ -220,11 +156,7 @@ for (const [origin, fault] of [
       BELLWIRE_LOG_LEVEL: 'info',
     })
     const url = await listening(operator)
-    await fetch(`${url}/channels/push/single`, {
-      method: 'POST',
-      headers: { 'x-api-key': 'operator-key-000000000001' },
-      body: JSON.stringify({ activity: { id: 1, brand_id: 1, user_id: '1' } }),
-    }).catch(() => 'cut')
+    await post(`${url}/channels/push/single`, element(), 'operator-key-000000000001').catch(() => 'cut')
     const { code, out, err } = await operator.ended
     assert.deepEqual([code, err], [1, ''])
     const line = JSON.parse(out.split('\n').find((each) => each.includes('process.failed')) as string)
@@ -235,24 +167,20 @@ for (const [origin, fault] of [
   })
 }
 
-test('a port in use causes exit code 2 and an error with the port', async (t) => {
+test('an address that cannot be listened at causes exit code 2 and an error with the setting', async (t) => {
   const { port } = await listenLocally(t, createServer())
   const config = await minimal(t)
-  const { code, out, err } = await run(['operator', '-c', config], { BELLWIRE_OPERATOR_PORT: String(port) })
-  assert.equal(code, 2)
-  assert.match(err, new RegExp(`^bellwire: operator\\.port: port ${port} .*in use`))
-  assert.doesNotMatch(out, /stopping/, 'no stop is logged if the side never listened')
-})
-
-test('a host that is not an address of this machine causes exit code 2 and an error with the host', async (t) => {
-  const config = await minimal(t)
-  const { code, out, err } = await run(['operator', '-c', config], {
-    BELLWIRE_OPERATOR_HOST: '192.0.2.1',
-    BELLWIRE_ACCEPT_RISKS: '[admin_on_public_address]',
-  })
-  assert.equal(code, 2)
-  assert.match(err, /^bellwire: operator\.host: 192\.0\.2\.1 .*0\.0\.0\.0 for all/)
-  assert.doesNotMatch(out, /stopping/)
+  const publicAddress = { BELLWIRE_OPERATOR_HOST: '192.0.2.1', BELLWIRE_ACCEPT_RISKS: '[admin_on_public_address]' }
+  for (const [env, error] of [
+    [{ BELLWIRE_OPERATOR_PORT: String(port) }, `operator\\.port: port ${port} .*in use`],
+    [{ BELLWIRE_OPERATOR_ADMIN: `{port: ${port}}` }, `operator\\.admin\\.port: port ${port} .*in use`],
+    [publicAddress, 'operator\\.host: 192\\.0\\.2\\.1 .*0\\.0\\.0\\.0 for all'],
+  ] as const) {
+    const { code, out, err } = await run(['operator', '-c', config], env)
+    assert.equal(code, 2, error)
+    assert.match(err, new RegExp(`^bellwire: ${error}`))
+    assert.doesNotMatch(out, /stopping/, 'no stop is logged if the side never listened')
+  }
 })
 
 test('an unreachable database causes exit code 3; neither the error nor the text of the log has its password', async (t) => {
@@ -265,14 +193,6 @@ test('an unreachable database causes exit code 3; neither the error nor the text
   assert.match(err, /127\.0\.0\.1:1/)
   assert.match(out, /info +starting +side=operator store=postgres:\/\/bell:\*+@127\.0\.0\.1:1\/bell brands=/)
   assert.doesNotMatch(out + err, /canary/)
-})
-
-test('an admin port in use causes exit code 2 and an error with the setting', async (t) => {
-  const { port } = await listenLocally(t, createServer())
-  const config = await minimal(t)
-  const { code, err } = await run(['operator', '-c', config], { BELLWIRE_OPERATOR_ADMIN: `{port: ${port}}` })
-  assert.equal(code, 2)
-  assert.match(err, new RegExp(`operator\\.admin\\.port: port ${port} .*in use`))
 })
 
 test('commands call the admin address if one is configured', async (t) => {

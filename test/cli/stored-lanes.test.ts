@@ -11,13 +11,12 @@ import { listenLocally } from '../support/listen-locally.ts'
 import { freshSchema, withoutPostgres } from '../support/services/postgres.ts'
 import { element, get, post, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
-import { addressesOf, run, start } from './bellwire.ts'
+import { addressesOf, freePlatformPorts, run, start } from './bellwire.ts'
 
 const skip = await withoutPostgres()
 const office = 'the-key-of-the-office-1'
 const secret = 'the-secret-of-the-operator-7'
 const appSecret = 'a-secret-of-at-least-32-characters'
-const ports = { BELLWIRE_PLATFORM_PORT: '0', BELLWIRE_PLATFORM_ADMIN_PORT: '0' }
 
 const written = (store: string, brands: readonly number[], more = '') => `
 platform:
@@ -36,7 +35,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
   const got: { key: string | undefined; brand: number }[] = []
   const url = await startAccepting(t, (brands, key) => void got.push(...brands.map((brand) => ({ key, brand }))))
   await writeFile(file, written('sqlite:platform.db', [1]))
-  const platform = start(t, ['platform', '-c', file], ports)
+  const platform = start(t, ['platform', '-c', file], freePlatformPorts)
   const { admin } = await addressesOf(platform)
   const call = (path: string, body: object, key = office) => post(`${admin}/admin/lanes/${path}`, body, key)
   const enqueue = (brand: number) => post(`${admin}/admin/activities/push`, [element({ brand_id: brand })], office)
@@ -130,7 +129,7 @@ test('a lane of the store is served, changed and removed by calls; the configura
   platform.child.kill('SIGTERM')
   await platform.ended
   assert.ok(!(platform.out() + platform.err()).includes(secret), 'the log has no secret')
-  const again = await run(['platform', '-c', file], ports)
+  const again = await run(['platform', '-c', file], freePlatformPorts)
   assert.match(again.err, /the lane 7\/push is in the store, and also at bellwire\.yaml:10/)
 })
 
@@ -159,7 +158,7 @@ platform:
 `,
     )
   await write([push(1), inbox])
-  const platform = start(t, ['platform', '-c', file], ports)
+  const platform = start(t, ['platform', '-c', file], freePlatformPorts)
   const addresses = await addressesOf(platform)
   const call = async (path: string, body: object) => {
     const answer = await post(`${addresses.admin}/admin/${path}`, body, office)
@@ -228,7 +227,10 @@ test('a lane of the store is served by the other processes too', { skip }, async
   const folder = await temporary(t)
   const file = join(folder, 'bellwire.yaml')
   await writeFile(file, written(`"${await freshSchema()}"`, [1]))
-  const processes = [start(t, ['platform', '-c', file], ports), start(t, ['platform', '-c', file], ports)]
+  const processes = [
+    start(t, ['platform', '-c', file], freePlatformPorts),
+    start(t, ['platform', '-c', file], freePlatformPorts),
+  ]
   const [first, second] = await Promise.all(processes.map(addressesOf))
   const settings = {
     brand: 7,
