@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { Kafka, logLevel } from 'kafkajs'
@@ -73,4 +74,49 @@ test('the lag of a process leaves out partitions that another process has now', 
   }
   for (const consumer of [first, second])
     await until(async () => (await consumer.readLag?.()) === 0, { ...slow, awaited: 'the lag is 0' })
+})
+
+test('the messages of aborted transactions are not received', { skip: await withoutKafka() }, async (t) => {
+  const address = await kafka()
+  const topic = `transactions-test-${randomUUID()}`
+  const client = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
+  const admin = client.admin()
+  const producer = client.producer({
+    allowAutoTopicCreation: false,
+    transactionalId: topic,
+    idempotent: true,
+    maxInFlightRequests: 1,
+  })
+  await Promise.all([admin.connect(), producer.connect()])
+  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 1 }] })
+  const stopping = new AbortController()
+  let consuming = Promise.resolve()
+  t.after(async () => {
+    stopping.abort()
+    await consuming
+    await producer.disconnect()
+    await admin.deleteTopics({ topics: [topic] })
+    await admin.disconnect()
+  })
+  const send = async (end: 'commit' | 'abort', values: readonly string[]): Promise<void> => {
+    const transaction = await producer.transaction()
+    for (const value of values) await transaction.send({ topic, acks: -1, messages: [{ value }] })
+    await transaction[end]()
+  }
+
+  await send('abort', ['aborted'])
+  await send('commit', ['first'])
+  // The end of this transaction is in a later fetch than its beginning: a fetch has 8 MiB.
+  await send('abort', new Array(12).fill('aborted '.repeat(125_000)))
+  await send('commit', ['second'])
+  await send('abort', ['aborted'])
+  await send('commit', ['last'])
+  const received: string[] = []
+  const take: Take = async (messages) => {
+    received.push(...messages.map(({ body }) => Buffer.from(body).toString().slice(0, 10)))
+    return messages.map(() => 'taken')
+  }
+  consuming = kafkaConsumer({ brokers: [address], topic, sessionTimeoutMs: 6_000 }).consume(take, stopping.signal)
+  await until(() => received.includes('last'), { ...slow, awaited: 'the last message is received' })
+  assert.deepEqual(received, ['first', 'second', 'last'])
 })

@@ -9,6 +9,7 @@ import { type BrokerConsumer, mostTypeBytes, type Received, readTraceparent, typ
 import { createHold } from './hold.ts'
 import { clientOptions, type KafkaAddress } from './kafka-address.ts'
 import { loadKafka } from './kafka-client.ts'
+import { dropAbortedMessages } from './kafka-transactions.ts'
 import { messageOf } from './reasons.ts'
 
 export interface KafkaConsumerOptions extends KafkaAddress {
@@ -62,6 +63,7 @@ export function kafkaConsumer(options: KafkaConsumerOptions): BrokerConsumer {
       heartbeatInterval: Math.ceil(sessionTimeoutMs / 5),
       heartbeatStallTimeout: 3 * sessionTimeoutMs,
     })
+    dropAbortedMessages(consumer)
     // A member that cannot rejoin emits one error and no more events.
     const lost = Promise.withResolvers<never>()
     lost.promise.catch(() => {})
