@@ -1,5 +1,7 @@
 // The time after which a message is worthless: a value within its request element. The interface does not define it (§2.1, row 56).
 
+import { findMembers } from './members.ts'
+import { sourceOf } from './source.ts'
 import { readTimestamp } from './timestamp.ts'
 
 /** Numbers below this one are seconds: as milliseconds they would be before March 1973, as seconds they reach the year 5138. */
@@ -26,13 +28,19 @@ const finite = (ms: number): number | undefined => (Number.isFinite(ms) ? ms : u
 
 /**
  * Adds an expiry to the text of a request element, if its pointer is one name: an operator then does not show the message later
- * either. The other characters do not change.
+ * either. A present value, which is null, is replaced. The other characters do not change.
  *
  * @example addExpiry('{"activity":{…}}', '/expires_at', 1795456800000) // '{"activity":{…},"expires_at":"2026-11-23T18:00:00.000Z"}'
  */
 export function addExpiry(text: string, pointer: string, expiresAt: number): string {
-  const [, name, ...rest] = pointer.split('/')
-  if (name === undefined || rest.length > 0) return text
-  const key = JSON.stringify(name.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return `${text.slice(0, text.lastIndexOf('}'))},${key}:"${new Date(expiresAt).toISOString()}"}`
+  const [, escaped, ...rest] = pointer.split('/')
+  if (escaped === undefined || rest.length > 0) return text
+  const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
+  const value = `"${new Date(expiresAt).toISOString()}"`
+  let present: readonly [start: number, end: number] | undefined
+  findMembers(sourceOf(text), 0, (each, ...range) => {
+    if (each === name) present = range
+  })
+  if (present) return text.slice(0, present[0]) + value + text.slice(present[1])
+  return `${text.slice(0, text.lastIndexOf('}'))},${JSON.stringify(name)}:${value}}`
 }

@@ -25,6 +25,8 @@ test('row 56: a record without an expiry gets the default of its lane, also in i
   const item = itemOf('', { expires: { afterMs: 60_000 } }) as NewItem
   assert.equal(item.expiresAt, now + 60_000)
   assert.equal(JSON.parse(item.text).expires_at, '2026-11-23T12:01:00.000Z')
+  const empty = itemOf(',"expires_at":null,"title":"Hello"', { expires: { afterMs: 60_000 } }) as NewItem
+  assert.match(empty.text, /,"expires_at":"2026-11-23T12:01:00.000Z","title":"Hello"}$/, 'the member occurs once')
   const named = itemOf(',"expires_at":1795438800', { expires: { afterMs: 60_000 } }) as NewItem
   assert.deepEqual([named.expiresAt, JSON.parse(named.text).expires_at], [1_795_438_800_000, 1_795_438_800])
 })
