@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Message, Result } from '../../src/subjects/providers/provider.ts'
+import { startFakeOperator } from '../providers/fake-operator.ts'
 import {
   adminKey,
   element,
@@ -208,4 +210,37 @@ test('CSV has a header and all items, and no cell becomes a formula', async (t) 
   )
   assert.equal((await csv('?user=u7&lane=1/push', ofBrand1.key)).text.split('\n').length, 3)
   assert.equal((await csv('?user=nobody')).text, `${header}\n`)
+})
+
+test('row 54: a failed message has no answer about the other messages of its batch', async (t) => {
+  const { url: operator } = await startFakeOperator(t, ({ body }, response) => {
+    const failed = (JSON.parse(body) as { activity: { id: number; user_id: string } }[]).map(({ activity }) => ({
+      id: activity.id,
+      error: `${activity.user_id} is blocked`,
+    }))
+    response.end(JSON.stringify({ failed }))
+  })
+  const { url } = await startPlatform(t, { lanes: [laneTo(operatorApi({ url: operator, apiKey: 'key' }))] })
+  await enqueueAt(url, [element({ user_id: 'anna' }), element({ user_id: 'bert' })])
+  await untilSettled(url)
+  const { items } = (await get(`${url}/admin/failed`)).body
+  assert.deepEqual(
+    items.map(({ user, error, answer }: Record<string, string>) => [user, error, answer]),
+    [
+      ['anna', 'anna is blocked', null],
+      ['bert', 'bert is blocked', null],
+    ],
+  )
+  const { calls } = (await get(`${url}/admin/messages/${items[0].seq}`)).body
+  assert.match(calls[0].answer, /bert is blocked/, 'the call has the answer')
+  const exported = await get(`${url}/admin/people/1/anna`)
+  assert.ok(/anna is blocked/.test(exported.text) && !/bert/.test(exported.text), exported.text)
+
+  await enqueueAt(url, element({ user_id: 'carl' }))
+  await untilSettled(url)
+  assert.match(
+    (await get(`${url}/admin/failed?user=carl`)).body.items[0].answer,
+    /carl is blocked/,
+    'the message was alone',
+  )
 })

@@ -84,7 +84,7 @@ function addCall(
   }
   const { rule } = decisive ?? (results[0] as Result)
   const error = decisive && decisive.category !== 'successful' ? decisive.error : undefined
-  const answer = (decisive ?? results[0])?.answer ?? null
+  const answer = results[0]?.callAnswer ?? (decisive ?? results[0])?.answer ?? null
   const row = recordCall({
     id,
     provider: provider.name,

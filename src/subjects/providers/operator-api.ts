@@ -14,7 +14,7 @@ import type { Fatal, Outcome } from '../../contract/outcome.ts'
 import { shortened } from '../../contract/storable.ts'
 import { checkOperator } from './check-operator.ts'
 import { messageOf } from './lost.ts'
-import type { Channel, Message, Provider, SendContext } from './provider.ts'
+import type { Channel, Message, Provider, Result, SendContext } from './provider.ts'
 import { trackingOf } from './tracking.ts'
 
 export interface OperatorApiOptions extends AddressOptions {
@@ -87,7 +87,7 @@ function createOperatorApi(options: OperatorApiOptions, lane: LaneShape): Provid
     return withStatus(readSingleAnswer({ channel, ...wireOf(exchanged) }), exchanged.status)
   }
 
-  async function sendBatch(messages: readonly Message[], context: SendContext): Promise<readonly Outcome[]> {
+  async function sendBatch(messages: readonly Message[], context: SendContext): Promise<readonly Result[]> {
     // The elements are joined as text, never parsed and serialized again.
     const exchanged = await post(`[${messages.map(({ text }) => text).join(',')}]`, traceOf(messages), context)
     if ('lost' in exchanged) return messages.map(() => lost(name, exchanged, context))
@@ -97,8 +97,10 @@ function createOperatorApi(options: OperatorApiOptions, lane: LaneShape): Provid
     for (const warning of read.warnings) emit('answer.warning', { provider: name, warning })
     const outcomes = read.outcomes.map((outcome) => withStatus(outcome, wire.status))
     const [first, ...others] = outcomes
-    // For the row of the call. An answer may have megabytes, so only its beginning is stored.
-    return first && first.answer === undefined ? [{ ...first, answer: beginning(wire.body) }, ...others] : outcomes
+    if (!first || first.answer !== undefined) return outcomes
+    // An answer may have megabytes, so only its beginning is stored.
+    const answer = beginning(wire.body)
+    return [{ ...first, ...(others.length === 0 ? { answer } : { callAnswer: answer }) }, ...others]
   }
 
   return {

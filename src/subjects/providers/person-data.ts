@@ -10,7 +10,11 @@ export const callPersonPart: IdentifiedPart<string> = {
   tables: [
     { table: 'calls', emptied: ['answer', 'error'], impersonal: ['id', 'provider', 'at', 'ms', 'messages', 'rule'] },
   ],
-  read: (database, ids) => database.read(op(findCall, rowsOf(ids))),
+  async read(database, ids) {
+    const calls = await database.read(op(findCall, rowsOf(ids)))
+    // The answer and the error of a call with several messages may be those of another user.
+    return calls.map((call) => (call.messages === 1 ? call : { ...call, answer: null, error: null }))
+  },
   eraseOps: (ids) => [op(eraseCalls, rowsOf(ids))],
 }
 

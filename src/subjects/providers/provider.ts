@@ -46,6 +46,8 @@ export type Result = Outcome & {
   readonly untried?: true
   /** For a successful message: the JSON pointers where neither a title nor a body was found. */
   readonly textMissingAt?: readonly string[]
+  /** Of the first result: the answer to a call of several messages. It is stored only with the call, because no row of a message has data of others. */
+  readonly callAnswer?: string
 }
 
 /** A pause that keeps a message from being sent now. */
