@@ -9,7 +9,7 @@ import { platformStores } from '../../src/sides/platform/stores.ts'
 import { forgetStatuses } from '../../src/subjects/conversions/conversions.ts'
 import { addUp } from '../../src/subjects/conversions/report.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
-import { adminKey, element, get, post, temporary } from '../support/sides.ts'
+import { adminKey, element, get, post, temporary, untilSettled } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { accept, reader, startCounting } from './counting-platform.ts'
 
@@ -111,6 +111,22 @@ onSqlite('a status that waited for its identifier is counted', async (t, store) 
   await enqueue([element({ id: 1 })])
   await until(async () => (await groups())[0]?.clicked === 1, { awaited: 'the click is counted' })
   assert.deepEqual((await groups()).map(numbers), [[1, 1, 1, 1, 0]])
+})
+
+test('cancelled messages leave an action its action group', async (t) => {
+  const { url, enqueue, groups } = await startCounting(t)
+  const adminPost = (path: string, body: object) => post(url + path, body, adminKey.key)
+  const ids = { activity_id: 71, action_group_id: 81, action_id: 91 }
+  const records = [element(ids), element(ids)]
+  await adminPost('/admin/lanes/pause', { lane: '1/push', activity: '71', reason: 'the text is wrong' })
+  await adminPost('/admin/activities/push', records)
+  const heldBack = async () => (await get(`${url}/admin/lanes`)).body.lanes[0].pauses[0].held_back === records.length
+  await until(heldBack, { awaited: 'the pause holds the messages back' })
+  await adminPost('/admin/lanes/cancel', { lane: '1/push', activity: '71', reason: 'the text is wrong' })
+  await untilSettled(url)
+  await adminPost('/admin/lanes/resume', { lane: '1/push', activity: '71' })
+  await enqueue([element(ids)])
+  assert.partialDeepStrictEqual(await groups('by=action_group'), [{ action_group: '81', sent: 1, failed: 2 }])
 })
 
 test('a key sees the conversions of its brands only', async (t) => {

@@ -41,7 +41,8 @@ const addCounts = statement('count_outcomes', {
   where not exists (select 1 from settled s where s.lane = r.lane and s.first = r.first)
   group by r.lane, r.day, r.activity, r.action order by r.lane, r.day, r.activity, r.action
   on conflict (lane, day, activity, action) do update set successful = outcome_counts.successful + excluded.successful,
-    failed = outcome_counts.failed + excluded.failed, action_group = excluded.action_group`
+    failed = outcome_counts.failed + excluded.failed,
+    action_group = case when excluded.action_group = '${noId}' then outcome_counts.action_group else excluded.action_group end`
 
 /** `failed` is there if the item failed. */
 interface Final {
@@ -87,6 +88,8 @@ const mostGroups = 10_000
 function actionGroupOf({ text }: Item, action: string): string {
   const known = groups.get(action)
   if (known !== undefined) return known
+  // A cancelled item was read without its text.
+  if (text === '') return noId
   const read = readSingle(text)
   const group = ('invalid' in read ? null : read.actionGroupId) ?? noId
   if (groups.size >= mostGroups) groups.clear()
