@@ -38,22 +38,15 @@ const consoleProof = (engine: string, open: () => Promise<Store>, needs: Pick<Pr
   async run(options, signal) {
     const misses: string[] = []
     const judged: Judged = { ...options, miss: (what) => misses.push(what) }
-    const operator = await withStore(open, (store) => measureOperator(store, judged, signal))
-    const figures = { ...operator, ...(await withStore(open, (store) => measurePlatform(store, judged, signal))) }
+    await using ofOperator = await open()
+    await using ofPlatform = await open()
+    const operator = await measureOperator(ofOperator, judged, signal)
+    const figures = { ...operator, ...(await measurePlatform(ofPlatform, judged, signal)) }
     options.print(JSON.stringify(figures))
     assert.deepEqual(misses, [], `missed: ${misses.join('; ')}`)
     return figures
   },
 })
-
-async function withStore<Result>(open: () => Promise<Store>, use: (store: Store) => Promise<Result>): Promise<Result> {
-  const store = await open()
-  try {
-    return await use(store)
-  } finally {
-    await store.remove()
-  }
-}
 
 export const consoleProofs: readonly Proof[] = [
   consoleProof('SQLite', sqliteStore),

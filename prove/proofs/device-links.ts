@@ -31,7 +31,7 @@ function proofOver(channel: ChannelName, needs: NonNullable<Proof['needs']>): Pr
     boundSeconds: { small: 300, full: 1_200 },
     async run({ small, folder, print }, signal) {
       const rounds = (small ? 1_200 : 20_000) / eventsInRound
-      const store = await postgresStore()
+      await using store = await postgresStore()
       const setup = await createSetup(channel, folder, store.url)
       try {
         const strikes = createStrikes(setup, small)
@@ -61,7 +61,6 @@ function proofOver(channel: ChannelName, needs: NonNullable<Proof['needs']>): Pr
         return { events, strikes: strikes.length, published_twice: arrived.length - events, linked: expected.length }
       } finally {
         await setup.stop()
-        await store.remove()
       }
     },
   }

@@ -16,12 +16,11 @@ const mostRepeated = 2 * (2 * lane.concurrency * lane.max)
 const followWithinMs = 2_000
 
 /** The stores of both sides, which accept no writes between begin() and end(). */
-interface Outage {
+interface Outage extends AsyncDisposable {
   readonly operatorStore: string
   readonly platformStore: string
   begin(): Promise<void>
   end(): Promise<void>
-  remove(): Promise<void>
 }
 
 export const diskFullProofs: readonly Proof[] = [
@@ -41,12 +40,8 @@ function proofOn(
     needs,
     boundSeconds: { small: 180, full: 600 },
     async run(options, signal) {
-      const outage = await prepare()
-      try {
-        return await prove(options, outage, signal)
-      } finally {
-        await outage.remove()
-      }
+      await using outage = await prepare()
+      return await prove(options, outage, signal)
     },
   }
 }
@@ -142,7 +137,7 @@ async function fullDisk(): Promise<Outage> {
       ofOperator.free()
       ofPlatform.free()
     },
-    async remove() {
+    async [Symbol.asyncDispose]() {
       ofOperator.remove()
       ofPlatform.remove()
     },
@@ -169,6 +164,6 @@ async function readOnlyServer(): Promise<Outage> {
       await query(server, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`)
     },
     end: async () => void (await setReadOnly(false)),
-    remove: async () => void (await query(server, `drop database ${name} with (force)`)),
+    [Symbol.asyncDispose]: async () => void (await query(server, `drop database ${name} with (force)`)),
   }
 }

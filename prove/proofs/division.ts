@@ -36,12 +36,8 @@ export const division: Proof = {
   needs: ['postgres'],
   boundSeconds: { small: 120, full: 600 },
   async run(options, signal) {
-    const store = await postgresStore()
-    try {
-      return await withClient(configOf(store.url), (database) => proveDivision(options, store.url, database, signal))
-    } finally {
-      await store.remove()
-    }
+    await using store = await postgresStore()
+    return await withClient(configOf(store.url), (database) => proveDivision(options, store.url, database, signal))
   },
 }
 

@@ -67,11 +67,7 @@ export const exactlyOncePostgres: Proof = {
   needs: ['postgres'],
   boundSeconds: { small: 180, full: 600 },
   async run(options, signal) {
-    const store = await postgresStore()
-    try {
-      return await sendOnce(options, signal, { operators: 2, operatorStore: store.url })
-    } finally {
-      await store.remove()
-    }
+    await using store = await postgresStore()
+    return await sendOnce(options, signal, { operators: 2, operatorStore: store.url })
   },
 }

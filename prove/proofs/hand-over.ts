@@ -27,12 +27,8 @@ export const handOver: Proof = {
   needs: ['postgres'],
   boundSeconds: { small: 60, full: 300 },
   async run(options, signal) {
-    const store = await postgresStore()
-    try {
-      return await proveHandOver(options, store, signal)
-    } finally {
-      await store.remove()
-    }
+    await using store = await postgresStore()
+    return await proveHandOver(options, store, signal)
   },
 }
 

@@ -25,7 +25,7 @@ function proofOver(name: BrokerName, service: 'rabbitmq' | 'kafka'): Proof {
     needs: ['postgres', service],
     boundSeconds: { small: 240, full: 1_200 },
     async run(options, signal) {
-      const store = await postgresStore()
+      await using store = await postgresStore()
       const broker = await startRecordBroker(name)
       const database = await startNetworkProxy(Number(new URL(store.url).port || 5432))
       try {
@@ -33,7 +33,6 @@ function proofOver(name: BrokerName, service: 'rabbitmq' | 'kafka'): Proof {
       } finally {
         await broker.stop()
         await database.close()
-        await store.remove()
       }
     },
   }

@@ -27,13 +27,10 @@ const proofOn = (name: string, devices: boolean): Proof => ({
   outlastsLeases: true,
   boundSeconds: { small: 600, full: 3_600 },
   async run(options, signal) {
-    const stores = [await postgresStore(), await postgresStore()] as const
-    try {
-      const fleet = await startFleet(options, devices, stores[0].url, stores[1].url)
-      return await strikeAllInTurn(fleet, devices, options, signal)
-    } finally {
-      await Promise.all(stores.map((store) => store.remove()))
-    }
+    await using operatorStore = await postgresStore()
+    await using platformStore = await postgresStore()
+    const fleet = await startFleet(options, devices, operatorStore.url, platformStore.url)
+    return await strikeAllInTurn(fleet, devices, options, signal)
   },
 })
 

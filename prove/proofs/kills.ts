@@ -81,14 +81,10 @@ const onPostgres = (name: string, devices: boolean): Proof => ({
   onlyByHand: true,
   boundSeconds: { small: 600, full: 3_600 },
   async run(options, signal) {
-    const stores = [await postgresStore(), await postgresStore()] as const
-    const [operatorStore, platformStore] = [stores[0].url, stores[1].url]
-    try {
-      const environment = { devices, operators: 2, operatorStore, platformStore }
-      return await run(options, signal, { ...environment, stopMs: options.small ? shortStopMs : longStopMs })
-    } finally {
-      await Promise.all(stores.map((store) => store.remove()))
-    }
+    await using operatorStore = await postgresStore()
+    await using platformStore = await postgresStore()
+    const environment = { devices, operators: 2, operatorStore: operatorStore.url, platformStore: platformStore.url }
+    return await run(options, signal, { ...environment, stopMs: options.small ? shortStopMs : longStopMs })
   },
 })
 

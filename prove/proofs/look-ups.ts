@@ -47,7 +47,7 @@ const lookUps = ({ name: engine, open, maxCheckSeconds, vacuum, needs = [] }: En
   boundSeconds: { small: 120, full: 3_600 },
   async run({ small, print }, signal) {
     const { messages: size, excluded, entries } = sizes[small ? 'small' : 'full']
-    const store = await open()
+    await using store = await open()
     const database = await openDatabase(store.url, { migrations: operatorMigrations })
     try {
       const filled = await fill(database, size, signal)
@@ -73,7 +73,6 @@ const lookUps = ({ name: engine, open, maxCheckSeconds, vacuum, needs = [] }: En
       return figures satisfies Figures
     } finally {
       await database.close()
-      await store.remove()
     }
   },
 })

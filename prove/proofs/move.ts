@@ -42,29 +42,24 @@ export const move: Proof = {
     const key = { name: 'x', key: 'a-key-of-the-proof-0123456789', brands: [1] }
     const settings = { store, keys: [key], push: { provider: 'recording' }, suppression: 'none' }
     await writeFile(config, JSON.stringify({ operator: settings }))
-    const target = await postgresStore()
+    await using target = await postgresStore()
+    const move = ['move', 'operator', '--yes', '--json', '-c', config, '--to', target.url, '--backup', backup]
+    const moved = await runCommand(move, (output) => {
+      if (output.includes('Stop the operator now')) operator.signal('SIGTERM')
+    })
+    assertSent(moved)
+    const { rows, ms } = JSON.parse(moved.output.slice(moved.output.indexOf('{'))) as { rows: number; ms: number }
+    assert.ok(rows >= messages + later)
+    // Times are checked only in full size, on an otherwise idle machine.
+    if (!small) assert.ok(ms < 60_000, `the operator was stopped for ${ms} ms`)
+    print(`${rows.toLocaleString('en')} rows moved; the operator was stopped for ${(ms / 1_000).toFixed(1)} s`)
+    const database = await openDatabase(target.url, { migrations: operatorMigrations })
     try {
-      const move = ['move', 'operator', '--yes', '--json', '-c', config, '--to', target.url, '--backup', backup]
-      const moved = await runCommand(move, (output) => {
-        if (output.includes('Stop the operator now')) operator.signal('SIGTERM')
-      })
-      assertSent(moved)
-      const { rows, ms } = JSON.parse(moved.output.slice(moved.output.indexOf('{'))) as { rows: number; ms: number }
-      assert.ok(rows >= messages + later)
-      // Times are checked only in full size, on an otherwise idle machine.
-      if (!small) assert.ok(ms < 60_000, `the operator was stopped for ${ms} ms`)
-      print(`${rows.toLocaleString('en')} rows moved; the operator was stopped for ${(ms / 1_000).toFixed(1)} s`)
-      const database = await openDatabase(target.url, { migrations: operatorMigrations })
-      try {
-        for (const { ref, key } of known.slice(0, 1_000))
-          assert.equal((await findByRef(database, ['1'], ref))?.key, key)
-      } finally {
-        await database.close()
-      }
-      return { messages, rows, seconds_stopped: ms / 1_000 }
+      for (const { ref, key } of known.slice(0, 1_000)) assert.equal((await findByRef(database, ['1'], ref))?.key, key)
     } finally {
-      await target.remove()
+      await database.close()
     }
+    return { messages, rows, seconds_stopped: ms / 1_000 }
   },
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { postgresStore, type Store } from '../../bench/harness/stores.ts'
+import { postgresStore, type Store, storeAt } from '../../bench/harness/stores.ts'
 import { createQueue } from '../../src/base/queue/create-queue.ts'
 import { on } from '../../src/base/runtime/events.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
@@ -159,10 +159,8 @@ async function drain(
   signal: AbortSignal,
 ): Promise<DrainResult> {
   const list = records(0, 2 * size.messages).filter(({ brand }) => brand === '1')
-  const [platformStore, operatorStore] = [
-    await newStore(folder, `${name}-platform`),
-    await newStore(folder, `${name}-operator`),
-  ]
+  await using platformStore = await newStore(folder, `${name}-platform`)
+  await using operatorStore = await newStore(folder, `${name}-operator`)
   await fillQueue(platformStore.url, list)
   const service = await fcmStandIn()
   const fleet = createFleet('fcm_token', list, () => service.device())
@@ -199,7 +197,6 @@ async function drain(
     await platform.ended
     await operator.stop()
     await service.close()
-    await Promise.all([platformStore.remove(), operatorStore.remove()])
   }
 }
 
@@ -269,17 +266,16 @@ function fileStore(path: string): SizedStore {
       () => 0,
     )
   return {
-    url: `sqlite:${path}`,
+    ...storeAt(`sqlite:${path}`),
     bytes: async () => (await bytesOf(path)) + (await bytesOf(`${path}-wal`)),
-    remove: async () => {},
   }
 }
 
-function schemaStore({ url, remove }: Store): SizedStore {
+function schemaStore(store: Store): SizedStore {
+  const { url } = store
   const schema = new URL(url).searchParams.get('schema') as string
   return {
-    url,
-    remove,
+    ...store,
     async bytes() {
       const [row] = await query(
         url,

@@ -61,7 +61,7 @@ const permission = (
   async run({ small, folder, print }, signal) {
     const size = small ? sizes.small : sizes.full
     const source = await startSource()
-    const store = await openStore()
+    await using store = await openStore()
     try {
       const setup = await createSetup({
         folder,
@@ -146,7 +146,6 @@ const permission = (
       }
     } finally {
       source.close()
-      await store?.remove()
     }
   },
 })

@@ -36,8 +36,8 @@ interface Measured {
 
 /** Reads the list twice in a separate process: memory of the first list must not add to the second. */
 async function measureStream(size: number): Promise<Measured> {
-  const users = await postgresPlayers(size)
-  const own = await sqliteStore()
+  await using users = await postgresPlayers(size)
+  await using own = await sqliteStore()
   const child = await startChild('reconciliation.ts', { part: 'any', args: [users.url, own.url] })
   try {
     const port = await child.call<number>('port')
@@ -47,6 +47,5 @@ async function measureStream(size: number): Promise<Measured> {
     return { size, seconds: list.seconds, peak: await child.call<number>('peakMb') }
   } finally {
     await child.stop()
-    await Promise.all([users.remove(), own.remove()])
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { postgresStore } from '../../bench/harness/stores.ts'
+import { postgresStore, storeAt } from '../../bench/harness/stores.ts'
 import type { ShownRun } from '../../src/sides/admin/shown/run.ts'
 import { fillCrm } from '../../test/support/fill-crm.ts'
 import { idOf } from '../../test/support/scattered-ids.ts'
@@ -59,42 +59,35 @@ async function reconcile(
   { folder, print }: ProofOptions,
   signal: AbortSignal,
 ): Promise<Measured> {
-  const { url: store, remove } =
-    engine === 'postgres'
-      ? await postgresStore()
-      : { url: `sqlite:${join(folder, `${size}.db`)}`, remove: async () => {} }
-  try {
-    await fillCrm(store, '1', 0, size)
-    const ids = [0, differing, size + differing].map(String)
-    const operator = startProcess(new URL('../processes/list-operator.ts', import.meta.url), { args: ids })
-    const { port } = (await operator.ready) as { port: number }
-    const program = new URL('../processes/reconciling-platform.ts', import.meta.url)
-    const platform = startProcess(program, { args: [store, `http://127.0.0.1:${port}`], env: youngGeneration })
-    const { url } = (await platform.ready) as { url: string }
+  await using store = engine === 'postgres' ? await postgresStore() : storeAt(`sqlite:${join(folder, `${size}.db`)}`)
+  await fillCrm(store.url, '1', 0, size)
+  const ids = [0, differing, size + differing].map(String)
+  const operator = startProcess(new URL('../processes/list-operator.ts', import.meta.url), { args: ids })
+  const { port } = (await operator.ready) as { port: number }
+  const program = new URL('../processes/reconciling-platform.ts', import.meta.url)
+  const platform = startProcess(program, { args: [store.url, `http://127.0.0.1:${port}`], env: youngGeneration })
+  const { url } = (await platform.ready) as { url: string }
 
-    const requested = await admin<ShownRun>(url, '/admin/reconciliations', { brand: '1', field: 'blocked' })
-    const { run, longestPauseMs } = await pollRun(url, requested.run, signal)
-    assert.equal(run.state, 'done', JSON.stringify(run.refused))
-    assert.partialDeepStrictEqual(run, {
-      ids: size,
-      crm_users: size,
-      discrepancies: { operator_only: differing, crm_only: differing, too_recent: 0 },
-    })
-    await assertExported(url, run.run, size)
-    const memoryMb = peakMb(platform.pid)
-    const seconds = (Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? '')) / 1000
-    print(
-      `${size} ids: ${seconds} s, at most ${memoryMb} MB, other answers within ${longestPauseMs} ms; exactly ${2 * differing} differences`,
-    )
-    assert.ok(memoryMb <= maxMemoryMb, `${memoryMb} MB are more than ${maxMemoryMb}`)
-    for (const each of [platform, operator]) {
-      each.signal('SIGKILL')
-      await each.ended
-    }
-    return { size, seconds, memoryMb, longestPauseMs }
-  } finally {
-    await remove()
+  const requested = await admin<ShownRun>(url, '/admin/reconciliations', { brand: '1', field: 'blocked' })
+  const { run, longestPauseMs } = await pollRun(url, requested.run, signal)
+  assert.equal(run.state, 'done', JSON.stringify(run.refused))
+  assert.partialDeepStrictEqual(run, {
+    ids: size,
+    crm_users: size,
+    discrepancies: { operator_only: differing, crm_only: differing, too_recent: 0 },
+  })
+  await assertExported(url, run.run, size)
+  const memoryMb = peakMb(platform.pid)
+  const seconds = (Date.parse(run.ended_at ?? '') - Date.parse(run.started_at ?? '')) / 1000
+  print(
+    `${size} ids: ${seconds} s, at most ${memoryMb} MB, other answers within ${longestPauseMs} ms; exactly ${2 * differing} differences`,
+  )
+  assert.ok(memoryMb <= maxMemoryMb, `${memoryMb} MB are more than ${maxMemoryMb}`)
+  for (const each of [platform, operator]) {
+    each.signal('SIGKILL')
+    await each.ended
   }
+  return { size, seconds, memoryMb, longestPauseMs }
 }
 
 async function pollRun(

@@ -31,12 +31,8 @@ export const snapshot: Proof = {
   needs: ['postgres'],
   boundSeconds: { small: 120, full: 1_200 },
   async run(options, signal) {
-    const store = await postgresStore()
-    try {
-      return await proveSnapshot(options, store, signal)
-    } finally {
-      await store.remove()
-    }
+    await using store = await postgresStore()
+    return await proveSnapshot(options, store, signal)
   },
 }
 

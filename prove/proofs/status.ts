@@ -25,7 +25,7 @@ const proofOn = (engine: 'sqlite' | 'postgres', open: () => Promise<Store>): Pro
   boundSeconds: { small: 120, full: 1_800 },
   async run({ small, print }, signal) {
     const messages = (small ? 8_000 : 1_000_000) / steps.length
-    const store = await open()
+    await using store = await open()
     const databases: Database[] = []
     // On PostgreSQL each writer and poller is a process of its own, as far as the database can see. SQLite has one process.
     const connect = async (): Promise<Database> => {
@@ -72,7 +72,6 @@ const proofOn = (engine: 'sqlite' | 'postgres', open: () => Promise<Store>): Pro
       }
     } finally {
       await Promise.all(databases.map((database) => database.close()))
-      await store.remove()
     }
   },
 })

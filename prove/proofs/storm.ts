@@ -110,13 +110,14 @@ interface Drained {
 }
 
 async function drain({ folder, print, size, sick }: DrainOptions, signal: AbortSignal): Promise<Drained> {
-  const stores = [await postgresStore(), await postgresStore()] as const
+  await using operatorStore = await postgresStore()
+  await using platformStore = await postgresStore()
   const file = join(folder, sick ? 'storm.ndjson' : 'calm.ndjson')
-  const operator = await startOperator(stores[0].url, file)
+  const operator = await startOperator(operatorStore.url, file)
   const proxies = new Map<string, FaultProxy>()
   for (const brand of brands) proxies.set(brand, await startFaultProxy(operator))
   const proxyOf = (brand: string): FaultProxy => proxies.get(brand) as FaultProxy
-  const platform = await startPlatform(stores[1].url, proxies, signal)
+  const platform = await startPlatform(platformStore.url, proxies, signal)
   try {
     for (const [brand, sicken] of Object.entries(sicknesses)) proxyOf(brand).fault = sicken(size)
     const filled = sick ? brands : healthyBrands
@@ -159,7 +160,6 @@ async function drain({ folder, print, size, sick }: DrainOptions, signal: AbortS
   } finally {
     await platform.stop()
     await Promise.all([...proxies.values()].map((proxy) => proxy.close()))
-    await Promise.all(stores.map((store) => store.remove()))
   }
 }
 

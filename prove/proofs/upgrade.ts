@@ -21,12 +21,8 @@ export const upgrade: Proof = {
   needs: ['postgres'],
   boundSeconds: { small: 90, full: 600 },
   async run(options, signal) {
-    const store = await postgresStore()
-    try {
-      return await replaceAll(options, store, signal)
-    } finally {
-      await store.remove()
-    }
+    await using store = await postgresStore()
+    return await replaceAll(options, store, signal)
   },
 }
 
