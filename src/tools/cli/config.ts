@@ -1,11 +1,10 @@
 import { Command } from 'commander'
 import type { AnswerOf, SideName } from '../../sides/admin/calls.ts'
 import { configSchema } from '../../sides/config/config-schema.ts'
-import { loadConfig } from '../../sides/config/load.ts'
 import { printConfig, redacted } from '../../sides/config/print.ts'
 import { ConfigError } from '../../sides/config/problem.ts'
 import type { Config } from '../../sides/config/table.ts'
-import { CliError, exit } from './exit.ts'
+import { loadSides } from './no-section.ts'
 import { print } from './output.ts'
 import { type Addressed, callSide, findSides, withAddress } from './running-side.ts'
 import { textTable } from './text-table.ts'
@@ -34,12 +33,7 @@ export function command(): Command {
       const { config: file, check, json, schema, running } = options
       if (schema) return console.log(JSON.stringify(configSchema()))
       if (running) return printRunning(options)
-      const config = await loadConfig(file)
-      if (!config.operator && !config.platform)
-        throw new CliError(
-          exit.usage,
-          'no section operator or platform is configured; check that this folder has a bellwire.yaml, or give --config',
-        )
+      const config = await loadSides(file)
       if (!check) return console.log(json ? JSON.stringify(redacted(config)) : printConfig(config).trimEnd())
       await composeAll(config)
       console.log(json ? '{"ok":true}' : 'The configuration is valid.')

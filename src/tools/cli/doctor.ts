@@ -2,12 +2,12 @@ import { styleText } from 'node:util'
 import { Command, Option } from 'commander'
 import { escapeControls } from '../../base/runtime/log-text.ts'
 import { redactSecrets } from '../../base/runtime/redact-secrets.ts'
-import { loadConfig } from '../../sides/config/load.ts'
 import { secretsOf } from '../../sides/config/print.ts'
 import { ConfigError } from '../../sides/config/problem.ts'
 import { withConfig } from './config-option.ts'
 import type { Finding } from './doctor/part.ts'
-import { CliError, exit } from './exit.ts'
+import { exit } from './exit.ts'
+import { loadSides } from './no-section.ts'
 import { brandNumber } from './numbers.ts'
 import { toJson } from './output.ts'
 import { timeOption } from './time.ts'
@@ -80,12 +80,7 @@ async function checkConfiguration(
   timeoutMs: number,
 ): Promise<{ findings: readonly Finding[]; secrets: readonly string[] }> {
   try {
-    const config = await loadConfig(file)
-    if (!config.operator && !config.platform)
-      throw new CliError(
-        exit.usage,
-        'no section operator or platform is configured; check that this folder has a bellwire.yaml, or give --config',
-      )
+    const config = await loadSides(file)
     const [{ partsOf }, { checkAll }, { proxyVariables }, { secretFiles }] = await Promise.all([
       import('./doctor/parts.ts'),
       import('./doctor/part.ts'),

@@ -1,11 +1,12 @@
 // A client of the operator's /admin: lists the stops of the removal brake, and confirms removals.
 
 import { Command } from 'commander'
+import type { Static } from 'typebox'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import type { AnswerOf } from '../../sides/admin/calls.ts'
 import { RemovalConfirmation } from '../../sides/admin/requests.ts'
 import { exit } from './exit.ts'
-import { withMembers } from './members.ts'
+import { membersOf, withMembers } from './members.ts'
 import { print } from './output.ts'
 import { type Addressed, callSide, withAnswer } from './running-side.ts'
 import { isoTime } from './text-table.ts'
@@ -45,18 +46,15 @@ function listCommand(): Command {
   })
 }
 
-interface Confirmation {
-  readonly for_minutes?: number
-  readonly reason?: string
-}
+const flags = { for_minutes: '--for <time>', reason: '--reason <text>' }
 
 function confirmCommand(): Command {
   const command = withAnswer(new Command('confirm').description('resume the removals'), 'operator', 'decide')
-  return withMembers(command, RemovalConfirmation, { for_minutes: '--for <time>', reason: '--reason <text>' })
+  return withMembers(command, RemovalConfirmation, flags)
     .argument('<service>', 'the name of the push service')
     .addHelpText('after', '\nExample:\n  bellwire removals confirm fcm --for 4h\n')
-    .action(async (service: string, { for_minutes, reason, ...options }: Addressed & Confirmation) => {
-      const body = { service, for_minutes, reason }
+    .action(async (service: string, options: Addressed & Static<typeof RemovalConfirmation>) => {
+      const body = { ...membersOf(options, flags), service }
       const answer = await callSide('operator', options, 'decide', 'POST /admin/devices/removals/confirm', { body })
       print(
         options,

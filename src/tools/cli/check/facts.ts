@@ -59,9 +59,12 @@ export function factsFrom(
 
 export const defaultMessage = { title: 'Bellwire check', body: 'A test message of bellwire check. Please ignore it.' }
 
-/** The preparations that checks need and that are missing, each with how to prepare it. */
-export const missingPreparations = (facts: Facts, checks: readonly AnyCheck[]): readonly string[] =>
-  [...new Set(checks.flatMap(({ needs = [], scenario }) => [...(scenario.needs ?? []), ...needs]))]
+/** Lists the preparations that checks need and that are missing, each with how to prepare it. */
+export function phraseMissing(facts: Facts, checks: readonly AnyCheck[]): readonly string[] {
+  const missing = [...new Set(checks.flatMap(({ needs = [], scenario }) => [...(scenario.needs ?? []), ...needs]))]
     .map((need) => preparations[need])
     .filter(({ isPrepared }) => !isPrepared(facts))
-    .map(({ missing, prepare }) => `${missing}: ${prepare}`)
+  if (missing.length === 0) return []
+  const lines = missing.map((each) => `  - ${each.missing}: ${each.prepare}`)
+  return ['Not prepared, so some checks are skipped:', ...lines]
+}

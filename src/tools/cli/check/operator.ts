@@ -10,7 +10,7 @@ import { CliError, exit, exitWith } from '../exit.ts'
 import { createProgress } from '../progress.ts'
 import { demandKey, readKey } from '../running-side.ts'
 import { askPreparation } from './ask-preparation.ts'
-import { type FactOptions, factsFrom, missingPreparations } from './facts.ts'
+import { type FactOptions, factsFrom, phraseMissing } from './facts.ts'
 import { type Preparation, preparationTable, readPreparation } from './preparation.ts'
 import { addRunOptions, demandChecks, explain, publish, type RunOptions, readEarlier, runShown } from './run-shown.ts'
 import { restartByCommand, restartByPerson } from './shell.ts'
@@ -147,14 +147,11 @@ function phrasePlan({ messages, total, notOffered }: Prepared, facts: Facts, url
     ...(blocked ? [`${blocked} (blocked)`] : []),
     ...(withoutDevice ? [`${withoutDevice} (without device)`] : []),
   ]
-  const missing = missingPreparations(facts, checks)
   return [
     `${url}: ${total} checks, counted for each endpoint, channel and field.`,
     `Sends at most ${messages} messages, only to ${users.length === 1 ? 'the user' : 'the users'} ${users.join(', ')}, brand ${facts.brand}.`,
     ...(notOffered.length > 0 ? [`Not offered, and not checked: ${notOffered.join(', ')}.`] : []),
-    ...(missing.length > 0
-      ? ['Not prepared, so some checks are skipped:', ...missing.map((line) => `  - ${line}`)]
-      : []),
+    ...phraseMissing(facts, checks),
   ].join('\n')
 }
 

@@ -11,7 +11,7 @@ import { ask } from '../confirm.ts'
 import { CliError, exit, exitWith } from '../exit.ts'
 import { createProgress } from '../progress.ts'
 import { enqueuer } from './enqueue-records.ts'
-import { missingPreparations } from './facts.ts'
+import { phraseMissing } from './facts.ts'
 import { platformPreparationTable } from './platform-preparation.ts'
 import { combine, exampleKey, factsOf, type GivenOptions } from './platform-settings.ts'
 import { addRunOptions, demandChecks, explain, publish, type RunOptions, readEarlier, runShown } from './run-shown.ts'
@@ -157,12 +157,9 @@ function phrasePlan(
   facts: Facts,
   sends: string,
 ): string {
-  const missing = missingPreparations(facts, checks)
   return [
     `The platform ${sends} to ${used.join(', ')}: ${total} checks, counted for each endpoint, with at most ${messages} records.`,
     ...(notOffered.length > 0 ? [`Not used, and not checked: ${notOffered.join(', ')}.`] : []),
-    ...(missing.length > 0
-      ? ['Not prepared, so some checks are skipped:', ...missing.map((line) => `  - ${line}`)]
-      : []),
+    ...phraseMissing(facts, checks),
   ].join('\n')
 }

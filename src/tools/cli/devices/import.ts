@@ -2,6 +2,7 @@ import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { Client } from '../client.ts'
 import type { Progress } from '../progress.ts'
 import { mapInOrder } from '../send/map-in-order.ts'
+import { countRefused } from '../send/summary.ts'
 import { refusedLines, summaryLine } from '../text-table.ts'
 import { type Batch, type Defaults, readBatches } from './read-file.ts'
 
@@ -24,7 +25,6 @@ export interface ImportSummary {
 }
 
 const concurrency = 4
-const maxRefusedLines = 100
 
 /** Links all tokens of a file. It is idempotent, because each link has the time from the file. */
 export async function importFile(options: {
@@ -65,8 +65,7 @@ export async function importFile(options: {
     summary.linked += answer?.linked ?? 0
     summary.moved += answer?.moved ?? 0
     summary.unchanged += answer?.unchanged ?? 0
-    summary.refused += all.length
-    summary.refused_lines.push(...all.slice(0, maxRefusedLines - summary.refused_lines.length))
+    countRefused(summary, all)
     progress.show('importing', batch.bytesRead, bytes, phraseCount(summary.records, 'record'))
   }
   summary.seconds = Math.round((Date.now() - startedAt) / 100) / 10

@@ -1,5 +1,6 @@
 // Reads a file of tokens in batches for requests: NDJSON with link records (row 18), or CSV with one token per row.
 
+import { Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { checkColumns, findShortened } from '../../../base/runtime/csv-columns.ts'
 import { CliError, exit } from '../exit.ts'
@@ -91,32 +92,15 @@ async function* readCsv(stream: AsyncIterable<Buffer>): AsyncGenerator<Row> {
     hasHeader = true
     return checkColumns(header, columnNames)
   }
-  const parser = parse({ columns, bom: true, trim: true, skip_empty_lines: true, info: true })
-  const written = writeAll(stream, parser)
+  const rows: AsyncIterable<{ record: object; info: { lines: number; bytes: number } }> = Readable.from(stream).compose(
+    parse({ columns, bom: true, trim: true, skip_empty_lines: true, info: true }),
+  )
   try {
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: object
-      info: { lines: number; bytes: number }
-    }>)
-      yield { line: info.lines, value: record, end: info.bytes }
-    await written
+    for await (const { record, info } of rows) yield { line: info.lines, value: record, end: info.bytes }
   } catch (error) {
     throw new CliError(exit.usage, `the file is not valid CSV: ${(error as Error).message}`)
   }
   if (!hasHeader) throw new CliError(exit.usage, emptyFile)
-}
-
-async function writeAll(stream: AsyncIterable<Buffer>, parser: ReturnType<typeof parse>): Promise<void> {
-  try {
-    for await (const chunk of stream) {
-      if (parser.destroyed) return
-      if (!parser.write(chunk))
-        await new Promise<void>((resolve) => parser.once('drain', resolve).once('close', resolve))
-    }
-    parser.end()
-  } catch (error) {
-    parser.destroy(error as Error)
-  }
 }
 
 /** The columns of a link record (row 18). Others are sent as they are. */

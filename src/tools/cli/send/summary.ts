@@ -50,7 +50,10 @@ export function emptySummary(file: string): Summary {
   return { file, ...counts, reasons: {}, waiting_reasons: {}, refused_lines: [], seconds: 0 }
 }
 
-export function countRefused(summary: Summary, refused: readonly { line: number; error: string }[]): void {
+export function countRefused(
+  summary: Pick<Summary, 'refused' | 'refused_lines'>,
+  refused: readonly { line: number; error: string }[],
+): void {
   summary.refused += refused.length
   summary.refused_lines.push(...refused.slice(0, maxRefusedLines - summary.refused_lines.length))
 }
