@@ -31,7 +31,7 @@ function open(
       const seqs: [number, number][] = accepted > 0 ? [[seq + 1, seq + accepted]] : []
       seq += accepted
       onEnqueue()
-      return { accepted, refused, seqs }
+      return { accepted, repeated: 0, refused_count: refused.length, refused, seqs }
     },
     outcomes: async (seqs) =>
       seqs.map((each) => ({ seq: each, category: 'waiting', ...outcomes[each] }) as KnownOutcome),

@@ -7,30 +7,20 @@ import { createFiles } from '../../sides/console/files.ts'
 import { documentOf } from '../../sides/console/layout.ts'
 import { createLivePages } from '../../sides/console/live.ts'
 import { listen } from '../stand-ins/listen.ts'
-import { createActs } from './acts.ts'
+import { createActs, type Stage } from './acts.ts'
 import { brands, findPerson } from './cast.ts'
-import type { Clients } from './clients.ts'
-import type { Journal } from './journal.ts'
 import { followEvents, phoneState } from './page-events.ts'
 import { policy, readPageFiles } from './page-files.ts'
 import type { Phone, Phones } from './phones.ts'
-import type { Channel, Records } from './records.ts'
-import type { DemoSide, Servers } from './servers.ts'
+import type { Channel } from './records.ts'
+import type { DemoSide } from './servers.ts'
 import { composeWay, pageOf, type Scene } from './way.ts'
 
 export interface PageServer {
   readonly url: string
   /** Enables the API of the page. Before this call, the server serves files only. */
-  connect(backend: Backend): void
+  connect(stage: Stage): void
   close(): Promise<void>
-}
-
-export interface Backend {
-  readonly servers: Servers
-  readonly clients: Clients
-  readonly journal: Journal
-  readonly records: Records
-  readonly phones: Phones
 }
 
 /** Starts the operators' web server: the page, and a small backend with the signed-in user. Port 0 selects a free port. */
@@ -38,7 +28,7 @@ export async function startPageServer(port: number): Promise<PageServer> {
   const files = await readPageFiles()
   const versions = await createFiles().versions()
   const live = createLivePages()
-  let scene: (Backend & Scene) | undefined
+  let scene: Scene | undefined
   /** Identifies this run of the demo, so that an open page detects a restart. */
   const run = randomUUID()
   const server = createServer(

@@ -16,7 +16,7 @@ import { controlPath, serveControl } from './control.ts'
 import { forceOutcomes } from './forced-outcomes.ts'
 import { exchange, forward, reply, shorten } from './forward.ts'
 import { messagesOf } from './messages-of.ts'
-import { openServer } from './open-server.ts'
+import { type OpenServer, openServer } from './open-server.ts'
 import { createRecorder } from './recorder.ts'
 
 export interface FakeOperatorOptions {
@@ -30,18 +30,13 @@ export interface FakeOperatorOptions {
   readonly onArrival?: (arrival: Arrival) => void
 }
 
-export interface FakeOperator {
-  /** {base_url} of §4.1. */
-  readonly url: string
-  close(): Promise<void>
-}
-
 /**
+ * @returns with {base_url} of §4.1
  * @example
  * const fake = await startFakeOperator({ host: '127.0.0.1', port: 0, apiKey: 'example-operator-key-1', brands: ['1'] })
  * // POST /fake/behaviours {"every": 3, "answer": {"status": 500}}
  */
-export async function startFakeOperator(options: FakeOperatorOptions): Promise<FakeOperator> {
+export async function startFakeOperator(options: FakeOperatorOptions): Promise<OpenServer> {
   const { apiKey, brands, users, onArrival } = options
   const operator = createOperator({
     store: 'sqlite::memory:',

@@ -17,7 +17,7 @@ import { operatorApi } from '../../subjects/providers/operator-api.ts'
 import { createHttpClient } from '../checker/http-client.ts'
 import { controlPath, serveControl } from './control.ts'
 import { forward, reply } from './forward.ts'
-import { openServer } from './open-server.ts'
+import { type OpenServer, openServer } from './open-server.ts'
 import { enqueue, enqueueLines, readList } from './platform-actions.ts'
 import { deviceEndpointOf, type PlatformBehaviour, readPlatformBehaviour } from './platform-behaviour.ts'
 import type { PlatformRequest } from './platform-request.ts'
@@ -45,12 +45,10 @@ export interface FakePlatformOptions {
   readonly onRequest?: (request: PlatformRequest) => void
 }
 
-export interface FakePlatform {
-  /** {platform_url} of §4.2. */
-  readonly url: string
+/** Its URL is {platform_url} of §4.2. */
+interface FakePlatform extends OpenServer {
   /** Enqueues a file with one activity request record in each line. */
   sendFile(channel: Channel, file: string): Promise<object>
-  close(): Promise<void>
 }
 
 /** A developer waits for a repetition. */
