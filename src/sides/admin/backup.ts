@@ -6,6 +6,7 @@ import { textOf } from '../../contract/documents/described.ts'
 import type { AuditStore } from '../../subjects/audit/trail.ts'
 import { adminRoute } from './route.ts'
 import { sendFile } from './send-file.ts'
+import { demandAllBrands } from './visibility.ts'
 
 const type = 'application/octet-stream'
 
@@ -19,7 +20,7 @@ export const backupRoute = (side: 'operator' | 'platform', stores: readonly Audi
       409: 'The store is not a SQLite file.',
     },
     async handler(_request, key, reply) {
-      if (key.brands) throw new HttpError(403, `the key ${key.name} is bound to brands: use a key without brands`)
+      demandAllBrands(key)
       if (stores.some(({ database }) => !database.holdFile))
         throw new HttpError(409, 'the store is not a SQLite file: back up PostgreSQL with pg_dump or pg_basebackup')
       const files = stores.map(({ name, database }): NamedDatabase => ({ name: fileNameOf(name), database }))

@@ -1,13 +1,13 @@
 // The settings of a running side, and the reload of its configuration.
 
 import { Type } from 'typebox'
-import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import type { Configuration } from '../../base/http/service.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { moment, text } from '../../contract/documents/described.ts'
 import { ReasonBody } from './requests.ts'
 import { adminRoute } from './route.ts'
+import { demandAllBrands } from './visibility.ts'
 
 const paths = (description: string) => Type.Array(Type.String(), { description })
 
@@ -58,7 +58,3 @@ export const configurationRoutes = (configuration: Configuration) => ({
     },
   }),
 })
-
-function demandAllBrands({ name, brands }: AccessKey): void {
-  if (brands) throw new HttpError(403, `the key ${name} is bound to brands: use a key without brands`)
-}

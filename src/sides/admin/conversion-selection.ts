@@ -1,7 +1,6 @@
 // The parameters by which /admin/conversions selects lanes, days and messages.
 
 import type { AccessKey } from '../../base/http/access.ts'
-import { HttpError } from '../../base/http/http-error.ts'
 import { brandOf, channelOf } from '../../base/queue/lane-name.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { present } from '../../base/runtime/present.ts'
@@ -10,7 +9,7 @@ import { dayOf } from '../../base/store/forget-old.ts'
 import type { SelectedRange } from '../../subjects/conversions/listed.ts'
 import type { ConversionFilter } from '../../subjects/conversions/report.ts'
 import { readDay, type Selection } from './requests.ts'
-import { isBrandVisible, isLaneVisible } from './visibility.ts'
+import { demandVisible, isLaneVisible } from './visibility.ts'
 
 export interface ConversionRoutes {
   /** The names of the lanes of messages. */
@@ -24,11 +23,7 @@ export function select(
   { brand, channel, since, until }: Selection,
   key: AccessKey,
 ): SelectedRange {
-  if (brand !== undefined && !isBrandVisible(key, brand))
-    throw new HttpError(
-      403,
-      `the key ${key.name} may not see brand ${brand}: add it to its brands in the configuration`,
-    )
+  if (brand !== undefined) demandVisible(key, brand)
   const selected = lanes().filter(
     (lane) =>
       isLaneVisible(key, lane) &&

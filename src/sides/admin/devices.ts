@@ -31,7 +31,7 @@ import { countChanges, noChanges } from '../../subjects/devices/store-record.ts'
 import type { AdminCaller } from './request-audit.ts'
 import { actReason, RemovedDevices } from './requests.ts'
 import { adminRoute, filterOrAll } from './route.ts'
-import { isBrandVisible } from './visibility.ts'
+import { demandBrand } from './visibility.ts'
 
 export interface DeviceAdmin extends Pick<Reading, 'judge' | 'reaches'> {
   readonly registry: Registry
@@ -183,7 +183,7 @@ function readRecord(
   key: AccessKey,
   reading: Omit<Reading, 'brand'>,
 ): readonly DeviceEvent[] | Invalid {
-  if (record instanceof UnreadableRecord) return { invalid: record.reason }
+  if (record instanceof HttpError) return { invalid: record.message }
   const invalid = mismatch(record)
   if (invalid !== undefined) return { invalid }
   const valid = record as Static<typeof BrandedRecord>
@@ -192,13 +192,6 @@ function readRecord(
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     return { invalid: error.message, status: error.status }
-  }
-}
-
-class UnreadableRecord {
-  readonly reason: string
-  constructor(reason: string) {
-    this.reason = reason
   }
 }
 
@@ -214,15 +207,16 @@ function recordsIn(body: Buffer, type: string): { single: boolean; records: read
     return { single: false, records: lines.map(parseRecord) }
   }
   const value = parseRecord(body.toString('utf8'))
-  if (value instanceof UnreadableRecord) throw new HttpError(400, value.reason)
+  if (value instanceof HttpError) throw value
   return Array.isArray(value) ? { single: false, records: value } : { single: true, records: [value] }
 }
 
+/** @returns the error instead of a record that is not JSON */
 function parseRecord(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    return new UnreadableRecord(`it is not JSON: ${syntaxProblem(error)}`)
+    return new HttpError(400, `it is not JSON: ${syntaxProblem(error)}`)
   }
 }
 
@@ -231,8 +225,7 @@ function brandOf(given: string | number | null | undefined, key: AccessKey): str
   const brand = given ?? (key.brands?.length === 1 ? key.brands[0] : undefined)
   if (brand === undefined)
     throw new HttpError(400, 'brand is missing: give its number, such as "1", or use a key of one brand')
-  if (!isBrandVisible(key, String(brand)))
-    throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
+  demandBrand(key, String(brand))
   return String(brand)
 }
 

@@ -1,6 +1,6 @@
 // The routes of Failed Actions under /admin, on both sides (§6.4).
 
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http.ts'
 import { cursorPattern } from '../../base/queue/failed/decide-failed.ts'
@@ -23,7 +23,7 @@ const maxListed = 1_000
 const maxGroups = 10_000
 const maxSelected = 10_000
 
-const selected = {
+const Dismissal = closedObject({
   ...failedFilter,
   seqs: Type.Optional(
     Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
@@ -42,7 +42,8 @@ const selected = {
       description: 'The `next` of the previous answer.',
     }),
   ),
-}
+  ...actNote,
+})
 const failed = {
   seq: whole('The number of the message'),
   lane: Type.String(),
@@ -148,13 +149,13 @@ export function failedRoutes(queue: FailedActions) {
     }),
     dismiss: adminRoute({
       says: 'Dismisses the matching failed items and returns their number.',
-      body: closedObject({ ...selected, ...actNote }),
+      body: Dismissal,
       gives: Decided,
       handler: ({ body }, key) => decide('dismiss', body, key),
     }),
     replay: adminRoute({
       says: 'Replays the matching failed items and returns their number.',
-      body: closedObject({ ...selected, ...actNote, ...ReplayRate.properties }),
+      body: closedObject({ ...Dismissal.properties, ...ReplayRate.properties }),
       gives: Decided,
       handler: ({ body }, key) => decide('replay', body, key),
     }),
@@ -177,20 +178,8 @@ export function failedRoutes(queue: FailedActions) {
   }
 }
 
-interface GivenFilter extends Omit<FailedFilter, 'since' | 'until' | 'contains' | 'seqs'> {
-  readonly from?: string
-  readonly until?: string
-  readonly error?: string
-  readonly seqs?: string | readonly number[]
-}
-
-interface Selection extends GivenFilter {
-  readonly all?: true
-  readonly preview?: boolean
-  readonly after?: string
-  readonly per_second?: number
-  readonly note?: string
-}
+type Selection = Static<typeof Dismissal> & Static<typeof ReplayRate>
+type GivenFilter = Static<typeof FailedQuery> | Omit<Selection, 'all'>
 
 function readFilter({ from = '', until = '', error: contains, seqs, ...rest }: GivenFilter): FailedFilter {
   const numbers = typeof seqs === 'string' ? seqs.split(',').map(Number) : seqs

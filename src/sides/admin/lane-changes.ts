@@ -11,7 +11,7 @@ import { shown } from '../../contract/shown.ts'
 import { AddedLane, ChangedLane, RemovedLane } from './requests.ts'
 import { adminRoute } from './route.ts'
 import type { ReadLane, StoredLane, StoredLanes } from './stored-lanes.ts'
-import { isBrandVisible, isLaneVisible } from './visibility.ts'
+import { demandBrand, isLaneVisible } from './visibility.ts'
 
 /** A caller waits this long until its lanes are replaced. */
 const applyWithinMs = 2_000
@@ -33,10 +33,8 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: () => readonly Lane
   const auditOf = ({ name, brand, shown }: ReadLane<unknown>) => ({ lane: name, brand, given: { settings: shown } })
 
   /** Before the check of the settings, whose problems name lanes of other brands. */
-  function demandBrand(caller: AccessKey, { brand }: Readonly<Record<string, unknown>>): void {
-    const named = typeof brand === 'string' ? brand : shown(brand)
-    if (brand !== undefined && !isBrandVisible(caller, named))
-      throw new HttpError(403, `the key ${caller.name} may not act for brand ${named}`)
+  function demandNamedBrand(caller: AccessKey, { brand }: Readonly<Record<string, unknown>>): void {
+    if (brand !== undefined) demandBrand(caller, typeof brand === 'string' ? brand : shown(brand))
   }
 
   async function check(others: readonly StoredLane[], settings: object): Promise<ReadLane<unknown>> {
@@ -61,7 +59,7 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: () => readonly Lane
     gives: Shown,
     refuses: { ...invalid, 409: 'The store has this lane already.' },
     async handler({ body: { settings } }, caller) {
-      demandBrand(caller, settings)
+      demandNamedBrand(caller, settings)
       const rows = await stored.list()
       const read = await check(rows, settings)
       const row = { lane: read.name, settings: JSON.stringify(settings) }
@@ -78,7 +76,7 @@ export function laneChangeRoutes(stored: StoredLanes, lanes: () => readonly Lane
     refuses: { ...invalid, ...none },
     async handler({ body: { lane, settings } }, caller) {
       const { row, others } = await find(lane, isLaneVisible(caller, lane))
-      demandBrand(caller, settings)
+      demandNamedBrand(caller, settings)
       const next = { ...(JSON.parse(row.settings) as object), ...settings }
       const written = Object.fromEntries(Object.entries(next).filter(([, value]) => value !== null))
       const read = await check(others, written)

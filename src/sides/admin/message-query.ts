@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { AccessKey } from '../../base/http/access.ts'
 import { HttpError } from '../../base/http/http-error.ts'
 import { brandNumber, limitOf, text } from '../../contract/documents/described.ts'
-import { isBrandVisible } from './visibility.ts'
+import { demandVisible } from './visibility.ts'
 
 const maxListed = 1_000
 
@@ -56,11 +56,7 @@ export function readMessageQuery<Name extends 'ref' | 'id', Cursor>(
   }
   if (name !== undefined || brand === undefined || userId === undefined)
     throw new HttpError(400, `no message is selected: send ${[...names, 'or brand and user_id'].join(', ')}`)
-  if (!isBrandVisible(key, brand))
-    throw new HttpError(
-      403,
-      `the key ${key.name} may not see brand ${brand}: add it to its brands in the configuration`,
-    )
+  demandVisible(key, brand)
   return { brand, userId, before, limit }
 }
 

@@ -12,6 +12,7 @@ import { shown } from '../../contract/shown.ts'
 import { ErasedUser, PreviewedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendFile } from './send-file.ts'
+import { isBrandVisible } from './visibility.ts'
 
 /** A store with data of people. */
 export interface PeopleStore {
@@ -99,17 +100,17 @@ export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }:
       async handler({ params: { id } }, key) {
         for (const { database, parts } of stores) {
           const found = await findErasure(database, id)
-          if (found && key.brands?.includes(found.brand) !== false) return shownErasure(found, parts)
+          if (found && isBrandVisible(key, found.brand)) return shownErasure(found, parts)
         }
         throw new HttpError(404, `there is no erasure ${shown(id)} here`)
       },
     }),
   }
 
-  async function* writeErasures({ brands }: AccessKey): AsyncGenerator<string> {
+  async function* writeErasures(key: AccessKey): AsyncGenerator<string> {
     for (const { database } of stores)
       for (const erasure of await listErasures(database))
-        if (brands?.includes(erasure.brand) !== false) yield `${JSON.stringify({ side, ...erasure })}\n`
+        if (isBrandVisible(key, erasure.brand)) yield `${JSON.stringify({ side, ...erasure })}\n`
   }
 
   function shownErasure(erasure: Erasure, parts: PersonParts): Static<typeof ShownErasure> {
@@ -130,7 +131,7 @@ export function peopleRoutes(side: 'operator' | 'platform', { storeOf, stores }:
   }
 
   function demandStore(brand: string, key: AccessKey): PeopleStore {
-    const store = key.brands?.includes(brand) === false ? undefined : storeOf(brand)
+    const store = isBrandVisible(key, brand) ? storeOf(brand) : undefined
     if (store) return store
     throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or this ${side} has no such brand`)
   }

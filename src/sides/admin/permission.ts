@@ -16,6 +16,7 @@ import { readExclusions } from './exclusion-list.ts'
 import { PermissionCheck, PermissionExport } from './requests.ts'
 import { adminRoute } from './route.ts'
 import { sendCsv } from './send-file.ts'
+import { isBrandVisible } from './visibility.ts'
 
 const dateTime = Type.String({ format: 'date-time' })
 const mostListed = 10_000
@@ -97,7 +98,7 @@ export function permissionRoutes({ databaseOf, exclusionsOf }: PermissionParts) 
   }
 
   function demandDatabase(brand: string, key: AccessKey): Database {
-    const database = key.brands?.includes(brand) === false ? undefined : databaseOf(brand)
+    const database = isBrandVisible(key, brand) ? databaseOf(brand) : undefined
     if (database) return database
     throw new HttpError(403, `the key ${key.name} is not for brand ${brand}, or this side delivers no messages of it`)
   }

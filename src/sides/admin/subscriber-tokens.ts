@@ -8,7 +8,7 @@ import { brandInJson, userId } from '../../contract/documents/described.ts'
 import type { Revocations } from '../../subjects/delivery/revoked-tokens.ts'
 import { RevokedUser } from './requests.ts'
 import { adminRoute } from './route.ts'
-import { isBrandVisible } from './visibility.ts'
+import { demandBrand } from './visibility.ts'
 
 export interface SubscriberTokenRoutes {
   /** Signs subscriber tokens. Undefined: the route answers 503. */
@@ -56,7 +56,7 @@ export function subscriberTokenRoutes({ secret, setting, brands, revocations, da
 
   function brandOf(given: string | number, key: AccessKey): string {
     const brand = String(given)
-    if (!isBrandVisible(key, brand)) throw new HttpError(403, `the key ${key.name} may not act for brand ${brand}`)
+    demandBrand(key, brand)
     if (!brands.includes(brand)) throw new HttpError(400, `brand: ${brand} is not configured here`)
     return brand
   }

@@ -89,21 +89,15 @@ const placesOf = ({ keys, adminKeys, console }: KeyLists) =>
 export function createOperator(options: OperatorOptions): Operator {
   checkOperatorOptions(options)
   const limits = { ...operatorLimits, ...options.limits }
-  let registry: Registry | undefined
-  let recorder: StatusRecorder | undefined
-  let accepted: Parts['accepted'] | undefined
-  let trail: AuditTrail | undefined
+  let parts: Parts | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
-    compose(options, limits, stopping, (parts) => {
-      registry = parts.registry
-      recorder = parts.recorder
-      accepted = parts.accepted
-      trail = parts.trail
+    compose(options, limits, stopping, (composed) => {
+      parts = composed
     }),
   )
   return {
     ...service,
-    demandFreeNames: (lists) => accepted?.stored.demandFree(placesOf(lists)),
+    demandFreeNames: (lists) => parts?.storedKeys.demandFree(placesOf(lists)),
     replaceKeys({ keys, adminKeys = [] }) {
       checkOperatorOptions({ ...options, keys, adminKeys })
       const known = options.keys.flatMap(({ brands }) => brands)
@@ -114,20 +108,20 @@ export function createOperator(options: OperatorOptions): Operator {
         throw new ConfigError(
           unknown.map((fault) => ({ ...fault, where: 'operator', remedy: 'a new brand needs a restart' })),
         )
-      accepted?.stored.configure(placesOf({ ...options, keys, adminKeys }))
-      accepted?.keys.replace(keys)
-      accepted?.adminKeys.replace(adminKeys)
+      parts?.storedKeys.configure(placesOf({ ...options, keys, adminKeys }))
+      parts?.keys.replace(keys)
+      parts?.adminKeys.replace(adminKeys)
     },
     async recordAct(entry) {
-      if (!trail) throw new Error('the operator has not started: await operator.start() before you record an act')
-      await trail.record(entry)
+      if (!parts) throw new Error('the operator has not started: await operator.start() before you record an act')
+      await parts.trail.record(entry)
     },
     get devices() {
-      if (registry) return registry
+      if (parts) return parts.registry
       throw new Error('the operator has not started: await operator.start() before you use its devices')
     },
     get statuses() {
-      if (recorder) return recorder
+      if (parts?.recorder) return parts.recorder
       throw new Error('statuses are recorded after operator.start(), and only with the option status: add status: {}')
     },
   }
@@ -151,11 +145,9 @@ interface Parts {
   readonly registry: Registry
   readonly recorder: StatusRecorder | undefined
   readonly trail: AuditTrail
-  readonly accepted: {
-    readonly keys: AcceptedKeys<ApiKey>
-    readonly adminKeys: AcceptedKeys<AccessKey>
-    readonly stored: StoredKeys
-  }
+  readonly keys: AcceptedKeys<ApiKey>
+  readonly adminKeys: AcceptedKeys<AccessKey>
+  readonly storedKeys: StoredKeys
 }
 
 async function compose(
@@ -313,7 +305,7 @@ async function composeOn(
     ...measureStores('operator', [{ number: 0, database }], options.store),
     measureExpiries([keys, adminKeys]),
   ]
-  onParts({ registry, recorder, trail, accepted: { keys, adminKeys, stored: storedKeys } })
+  onParts({ registry, recorder, trail, keys, adminKeys, storedKeys })
 
   return {
     app,
