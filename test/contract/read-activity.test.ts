@@ -5,6 +5,9 @@ import { pick, randomFrom, randomJson, spacing } from './json-maker.ts'
 
 const full = (id: string, brand: number) =>
   `{"activity":{"id":${id},"brand_id":${brand},"user_id":"1001","activity_id":5,"action_group_id":6,"trigger_hash":"ab12","action_id":7},"title":"Hello"}`
+const user = '"brand_id":1,"user_id":"u"'
+/** A record with these members of its activity, after the id 2, and these beside its activity. */
+const having = (members: string, beside = '') => `{"activity":{"id":2,${members}}${beside}}`
 const least = (id: string) => `{"activity":{"id":${id},"brand_id":1,"user_id":"1001"}}`
 /** The same user id in two brands: two people. */
 const [first, last] = [full('1', 1), full('3', 2)]
@@ -120,81 +123,31 @@ for (const [fault, item, error, idJson] of [
   ['an activity that is no object', '{"activity":[2]}', /activity is missing/, undefined],
   ['a null activity', '{"activity":null}', /activity is missing/, undefined],
   ['no id', '{"activity":{"brand_id":1,"user_id":"u"}}', /activity\.id is missing/, undefined],
-  ['no brand_id', '{"activity":{"id":2,"user_id":"u"}}', /activity\.brand_id is missing/, '2'],
-  [
-    'a null brand_id',
-    '{"activity":{"id":2,"brand_id":null,"user_id":"u"}}',
-    /brand_id must be an integer.*not null/,
-    '2',
-  ],
-  [
-    'a brand_id of text',
-    '{"activity":{"id":2,"brand_id":"1","user_id":"u"}}',
-    /brand_id must be an integer.*not "1"/,
-    '2',
-  ],
-  [
-    'a brand_id of 1.0',
-    '{"activity":{"id":2,"brand_id":1.0,"user_id":"u"}}',
-    /brand_id must be an integer.*not 1\.0/,
-    '2',
-  ],
-  ['no user_id', '{"activity":{"id":2,"brand_id":1}}', /user_id is missing/, '2'],
-  ['a user_id of digits', '{"activity":{"id":2,"brand_id":1,"user_id":1001}}', /user_id must be a string/, '2'],
-  [
-    'an empty user_id',
-    '{"activity":{"id":2,"brand_id":1,"user_id":""}}',
-    /user_id must be a string and must have 1 to 255/,
-    '2',
-  ],
+  ['no brand_id', having('"user_id":"u"'), /activity\.brand_id is missing/, '2'],
+  ['a null brand_id', having('"brand_id":null,"user_id":"u"'), /brand_id must be an integer.*not null/, '2'],
+  ['a brand_id of text', having('"brand_id":"1","user_id":"u"'), /brand_id must be an integer.*not "1"/, '2'],
+  ['a brand_id of 1.0', having('"brand_id":1.0,"user_id":"u"'), /brand_id must be an integer.*not 1\.0/, '2'],
+  ['no user_id', having('"brand_id":1'), /user_id is missing/, '2'],
+  ['a user_id of digits', having('"brand_id":1,"user_id":1001'), /user_id must be a string/, '2'],
+  ['an empty user_id', having('"brand_id":1,"user_id":""'), /user_id must be a string and must have 1 to 255/, '2'],
   ['a long user_id', `{"activity":{"id":2,"brand_id":1,"user_id":"${'u'.repeat(256)}"}}`, /user_id must be/, '2'],
-  ['a line feed in user_id', '{"activity":{"id":2,"brand_id":1,"user_id":"a\\nb"}}', /user_id must be.*control/, '2'],
+  ['a line feed in user_id', having('"brand_id":1,"user_id":"a\\nb"'), /user_id must be.*control/, '2'],
   [
     'an unescaped C1 control character in user_id, which JSON allows',
-    '{"activity":{"id":2,"brand_id":1,"user_id":"a\u009b31m"}}',
+    having('"brand_id":1,"user_id":"a\u009b31m"'),
     /user_id must be.*control/,
     '2',
   ],
-  [
-    'activity_id of text',
-    '{"activity":{"id":2,"brand_id":1,"user_id":"u","activity_id":"5"}}',
-    /activity_id must be an integer/,
-    '2',
-  ],
-  [
-    'action_group_id of -1',
-    '{"activity":{"id":2,"brand_id":1,"user_id":"u","action_group_id":-1}}',
-    /action_group_id must be/,
-    '2',
-  ],
-  ['action_id true', '{"activity":{"id":2,"brand_id":1,"user_id":"u","action_id":true}}', /action_id must be/, '2'],
-  [
-    'trigger_hash of digits',
-    '{"activity":{"id":2,"brand_id":1,"user_id":"u","trigger_hash":5}}',
-    /trigger_hash must be a string/,
-    '2',
-  ],
-  ['U+0000 in the content', '{"activity":{"id":2,"brand_id":1,"user_id":"u"},"title":"a\\u0000b"}', /U\+0000/, '2'],
-  ['U+0000 in a name', '{"activity":{"id":2,"brand_id":1,"user_id":"u"},"a\\u0000b":1}', /U\+0000/, '2'],
-  [
-    'half a surrogate pair',
-    '{"activity":{"id":2,"brand_id":1,"user_id":"u"},"title":"\\uD83D!"}',
-    /lone surrogate/,
-    '2',
-  ],
-  [
-    'a pair the wrong way round',
-    '{"activity":{"id":2,"brand_id":1,"user_id":"u"},"title":"\\ude00\\ud83d"}',
-    /lone surrogate/,
-    '2',
-  ],
+  ['activity_id of text', having(`${user},"activity_id":"5"`), /activity_id must be an integer/, '2'],
+  ['action_group_id of -1', having(`${user},"action_group_id":-1`), /action_group_id must be/, '2'],
+  ['action_id true', having(`${user},"action_id":true`), /action_id must be/, '2'],
+  ['trigger_hash of digits', having(`${user},"trigger_hash":5`), /trigger_hash must be a string/, '2'],
+  ['U+0000 in the content', having(user, ',"title":"a\\u0000b"'), /U\+0000/, '2'],
+  ['U+0000 in a name', having(user, ',"a\\u0000b":1'), /U\+0000/, '2'],
+  ['half a surrogate pair', having(user, ',"title":"\\uD83D!"'), /lone surrogate/, '2'],
+  ['a pair the wrong way round', having(user, ',"title":"\\ude00\\ud83d"'), /lone surrogate/, '2'],
   ['a missing comma', '{"activity":{"id":2,"brand_id":1} "title":1}', /not JSON/, '2'],
-  [
-    'a control character',
-    '{"activity":{"id":2,"brand_id":1,"user_id":"a\tb"}}',
-    /not JSON: Bad control character/,
-    '2',
-  ],
+  ['a control character', having('"brand_id":1,"user_id":"a\tb"'), /not JSON: Bad control character/, '2'],
   ['a broken id', '{"activity":{"id":2 3,"brand_id":1}}', /not JSON/, undefined],
   ['no value', '', /not JSON/, undefined],
 ] as const) {
