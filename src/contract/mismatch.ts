@@ -21,6 +21,7 @@ interface Keywords {
   readonly minLength?: number
   readonly maxLength?: number
   readonly maxItems?: number
+  readonly minProperties?: number
   /** A secret: its value is never shown. */
   readonly writeOnly?: boolean
 }
@@ -69,10 +70,10 @@ function describe(schema: Keywords, value: unknown, path: readonly string[], who
 /** The name of an unknown member comes from the caller, and may have any length. */
 const shortName = (name: string): string => (/^[\w.-]{1,100}$/.test(name) ? name : shown(name))
 
-function describeValue(value: unknown, { writeOnly, type }: Keywords): string {
+function describeValue(value: unknown, { writeOnly, type, minProperties }: Keywords): string {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return `an array of ${value.length}`
-  if (typeof value === 'object' && value !== null) return 'an object'
+  if (typeof value === 'object' && value !== null) return minProperties === undefined ? 'an object' : 'an empty object'
   // A value in the place of an object may be one of its members, and so a secret.
   if (!writeOnly && type !== 'object') return shown(value)
   if (typeof value === 'string') return value === '' ? 'an empty string' : `a string of ${value.length} characters`
@@ -99,7 +100,8 @@ const nouns: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-function describeRange({ minimum, maximum, minLength, maxLength, maxItems }: Keywords): string {
+function describeRange({ minimum, maximum, minLength, maxLength, maxItems, ...object }: Keywords): string {
+  if (object.minProperties !== undefined) return ` with at least one of ${joinOr(Object.keys(object.properties ?? {}))}`
   if (maxItems !== undefined) return ` of at most ${maxItems}`
   if (maxLength !== undefined) return ` of ${minLength ?? 0} to ${maxLength} characters`
   if (minimum === undefined) return ''

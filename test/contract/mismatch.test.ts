@@ -17,3 +17,16 @@ test('a schema is compiled when the first value is checked, so that a side start
   assert.equal(mismatch({ limit: 10 }), 'limit is 10: give a whole number from 1 to 9')
   assert.ok(reads > 0)
 })
+
+test('an empty object in the place of one with members is told which members it may have', () => {
+  const settings = Type.Object(
+    { max: Type.Optional(Type.Integer()), mode: Type.Optional(Type.String()) },
+    { minProperties: 1 },
+  )
+  const mismatch = createMismatch(Type.Object({ settings }), 'the body')
+  assert.equal(
+    mismatch({ settings: {} }),
+    'settings is an empty object: give an object with at least one of max or mode',
+  )
+  assert.match(mismatch({ settings: [] }) ?? '', /^settings is an array of 0: give an object with at least one of/)
+})
