@@ -24,7 +24,7 @@ async function reasonsOf(url: string, count: number): Promise<readonly (readonly
 
 /** The address of the first link or button with this text. */
 function addressOf({ html }: Looked, says: string): string {
-  const found = html.match(new RegExp(`(?:href|formaction)="([^"]*)"[^>]*>${says}<`))
+  const found = html.match(new RegExp(`(?:href|formaction)="([^"]*)"[^>]*>(?:<bdi>)?${says}<`))
   assert.ok(found, `the page offers ${says}`)
   return (found[1] as string).replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
 }
@@ -47,7 +47,7 @@ test('a lane is paused with its reason, which names the person, and is resumed',
   assert.equal(addressOf(refused, 'Back'), form, 'the way back to the form')
   const again = await browser.send(
     '/console/lanes/pause?lane=1/push',
-    { lane: '1/push', reason: 'the <text> is wrong', activity: 'x'.repeat(300) },
+    { lane: '1/push', reason: 'the <text> is wrong', activity: 'x'.repeat(300), for_seconds: '3600' },
     { referer: form },
   )
   assert.equal(again.status, 400)
@@ -57,6 +57,8 @@ test('a lane is paused with its reason, which names the person, and is resumed',
     'the refusal, and the form',
   )
   assert.match(again.html, /<textarea name="reason"[^>]*>the &#60;text&#62; is wrong<\/textarea>/)
+  assert.match(again.html, /name="activity" value="x{300}"/, 'the same form would not pause the whole lane')
+  assert.match(again.html, /value="3600" selected/)
   assert.match(again.html, /action="\/console\/lanes\/pause\?lane&#61;1/, 'a second refusal shows it again')
   const unknown = await browser.send('/console/lanes/pause?lane=9/push', { lane: '9/push', reason: 'a typing error' })
   assert.equal(unknown.status, 404)
@@ -93,6 +95,11 @@ test('a held lane is tried at once, its settings are changed and reset, and its 
     /tries its next message now/,
   )
 
+  const empty = await browser.send('/console/lanes/change', { lane: '2/push', reason: 'slower' })
+  assert.match(empty.text, /Every setting is empty: fill in at least one\./)
+  const tooFew = { lane: '2/push', mode: 'batch', max: '0', per_second: '10', reason: 'slower' }
+  const { html: refused } = await browser.send('/console/lanes/change?lane=2/push', tooFew)
+  assert.match(refused, /value="batch" selected.*name="max" value="0".*name="per_second" value="10"/s, 'what was typed')
   const changed = { lane: '2/push', concurrency: '2', reason: 'slower', for_seconds: '3600' }
   assert.match((await browser.send('/console/lanes/change', changed)).text, /1 setting changed/)
   const { concurrency } = (await laneOf(platform, '2/push')).settings
@@ -133,7 +140,9 @@ test('50 of 200 Failed Actions are replayed by a filter, and selected ones are d
   await post(`${platform}/admin/lanes/pause`, { lane: '1/site', reason: 'test' }, adminKey.key)
   const browser = await signedIn(platform, anna.key)
   const filtered = await browser.look('/console/failed?lane=1/site&activity=20')
-  assert.match(filtered.text, /50 items wait for a decision/)
+  assert.match(filtered.text, /50 items wait for a decision\. Lane/)
+  const ofUser = await browser.look('/console/failed?lane=1/site&activity=20&user=140')
+  assert.match(ofUser.text, /50 items wait for a decision\. The counts are of all users, errors and times\./)
   const asked = await browser.look(addressOf(filtered, 'Replay all that match'))
   assert.match(asked.text, /50 items will be sent again/)
   const unexplained = await browser.send('/console/failed/replay', { lane: '1/site', activity: '20' })

@@ -16,7 +16,7 @@ export interface Visit {
   /** The GET parameters and the parameters of the path; empty ones are left out. */
   readonly query: Readonly<Record<string, string>>
   readonly csrf: string
-  /** The form whose act was refused: the person need not type its reason again. */
+  /** The fields of the form whose act was refused: the form is shown again with them. */
   readonly refused?: Fields
   readonly watch: Watch
   /** Whether this side has the route, and the key its scope. */

@@ -1,6 +1,6 @@
 // The fields that several acts ask for, and the links that offer acts.
 
-import { buttons, type Html, html, type Link } from '../html.ts'
+import { buttons, type Html, html, input, type Link, select } from '../html.ts'
 import type { AnyRouteName, Fields, Visit } from '../page.ts'
 
 /** The links that this key may follow, as buttons. @param all each with the route that it needs */
@@ -25,8 +25,30 @@ export function reasonOf<Name extends 'reason' | 'note' = 'reason'>(
   return (name === undefined ? {} : { [name]: fields[name] ?? '' }) as { readonly [Each in Name]: string }
 }
 
+/** A field of an act. After a refusal it has the text that the person typed. */
+export const actInput = ({ refused }: Visit, label: string, name: string, value = '', attributes: Html = ''): Html =>
+  input(label, name, refused?.[name] ?? value, attributes)
+
+/** A choice of an act. After a refusal it has the option that the person chose. */
+export const actSelect = (
+  { refused }: Visit,
+  label: string,
+  name: string,
+  options: Parameters<typeof select>[2],
+  chosen = '',
+): Html => select(label, name, options, refused?.[name] ?? chosen)
+
+const ends = [
+  ['', 'never: until a person ends it'],
+  ['900', 'after 15 minutes'],
+  ['3600', 'after 1 hour'],
+  ['14400', 'after 4 hours'],
+  ['86400', 'after 1 day'],
+  ['604800', 'after 7 days'],
+] as const
+
 /** Asks how long a change lasts. */
-export const endField = html`<label>Ends by itself<select name="for_seconds"><option value="">never: until a person ends it</option><option value="900">after 15 minutes</option><option value="3600">after 1 hour</option><option value="14400">after 4 hours</option><option value="86400">after 1 day</option><option value="604800">after 7 days</option></select></label>`
+export const endField = (visit: Visit): Html => actSelect(visit, 'Ends by itself', 'for_seconds', ends)
 
 export const endOf = ({ for_seconds: seconds }: Fields): { readonly for_seconds?: number } =>
   seconds === undefined ? {} : { for_seconds: Number(seconds) }

@@ -18,7 +18,7 @@ import {
   table,
 } from '../html.ts'
 import type { Act, Fields, Page, Visit } from '../page.ts'
-import { pick, reasonField, reasonOf } from './act-fields.ts'
+import { actInput, pick, reasonField, reasonOf } from './act-fields.ts'
 import { describeReason } from './reason-facts.ts'
 
 type Group = AnswerOf<'platform', 'GET /admin/failed/summary'>['groups'][number]
@@ -34,13 +34,15 @@ export const failedPage: Page = {
   needs: 'GET /admin/failed/summary',
   letter: 'f',
   async still(visit) {
-    const { groups } = await visit.call('GET /admin/failed/summary', { query: pick(visit.query, groupNames) })
+    const query = pick(visit.query, groupNames)
+    const { groups, omitted } = await visit.call('GET /admin/failed/summary', { query })
     const isFiltered = filterNames.some((name) => visit.query[name] !== undefined)
+    const isCounted = Object.keys(pick(visit.query, filterNames)).length === Object.keys(query).length
     const pending = groups.reduce((sum, group) => sum + group.pending, 0)
     return html`<h1>Failed Actions</h1>
-<p class="lead">!${pending === 0 ? `No item${isFiltered ? ' that matches' : ''} waits for a decision.` : html`${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}</p>
+<p class="lead">!${pending === 0 ? `No item${isFiltered ? ' that matches' : ''} waits for a decision.` : html`${omitted > 0 ? 'At least ' : ''}${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}${isCounted ? '' : ' The counts are of all users, errors and times. Only the items below match the whole filter.'}</p>
 !${filterOf(visit)}
-!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing has failed. An item that fails for good is listed here, to be replayed or dismissed.') : html`!${groupTable(visit, groups)}!${helpOf(groups)}`}
+!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing has failed. An item that fails for good is listed here, to be replayed or dismissed.') : html`!${groupTable(visit, groups, omitted)}!${helpOf(groups)}`}
 !${groups.length === 0 ? '' : await itemsOf(visit)}`
   },
 }
@@ -69,13 +71,14 @@ function helpOf(groups: readonly Group[]): Html {
   return found.length === 0 ? '' : html`<h2>What helps</h2>!${facts(found)}`
 }
 
-function groupTable(visit: Visit, groups: readonly Group[]): Html {
+/** @param omitted how many further groups there are */
+function groupTable(visit: Visit, groups: readonly Group[], omitted = 0): Html {
   const rows = groups.slice(0, mostGroups).map((group) => {
     const { lane, activity, action, reason, pending, dismissed, replayed } = group
     const of = { lane, activity: activity ?? undefined, action: action ?? undefined, reason }
     return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}"><bdi>${lane}</bdi></a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td>${reason}</td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td></tr>`
   })
-  const more = groups.length - rows.length
+  const more = groups.length - rows.length + omitted
   return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed'], rows)}
 !${more > 0 ? html`<p class="lead">${phraseCount(more, 'further group')}: use the filter.</p>` : ''}`
 }
@@ -95,7 +98,7 @@ async function itemsOf(visit: Visit): Promise<Html> {
   const acts = state === 'pending' ? ([replay, dismiss] as const).filter((act) => visit.can(act.needs)) : []
   const rows = items.map(
     ({ seq, id, user, lane, reason, error, at, attempts }) =>
-      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}">${id ?? seq}</a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td><bdi>${lane}</bdi></td><td><bdi>${user ?? '–'}</bdi></td><td>${reason}</td><td class="number">${number(attempts)}</td><td class="wide"><bdi class="cut">${error}</bdi></td></tr>`,
+      html`<tr>!${acts.length === 0 ? '' : html`<td><input type="checkbox" name="seq" value="${seq}" aria-label="Select message ${id ?? seq}"></td>`}<th scope="row">!${visit.side === 'platform' && visit.can('GET /admin/messages') ? html`<a href="${visit.link('/message', { seq })}"><bdi>${id ?? seq}</bdi></a>` : html`${id ?? seq}`}</th><td>!${moment(at)}</td><td><bdi>${lane}</bdi></td><td><bdi>${user ?? '–'}</bdi></td><td>${reason}</td><td class="number">${number(attempts)}</td><td class="wide"><bdi class="cut">${error}</bdi></td></tr>`,
   )
   const columns = ['Message', 'Time', 'Lane', 'User', 'Reason', '#Attempts', 'Error']
   const following =
@@ -175,7 +178,7 @@ function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string,
       return {
         before: reached.length === 0 ? '' : groupTable(visit, reached),
         effect: html`${phraseCount(count, 'item')} ${effect}`,
-        fields: html`!${action === 'replay' ? input('Most messages per second (optional; the rate of the lane is never exceeded)', 'per_second', '', html`type="number" min="1" max="1000000"`) : ''}!${reasonField(visit, route)}`,
+        fields: html`!${action === 'replay' ? actInput(visit, 'Most messages per second (optional; the rate of the lane is never exceeded)', 'per_second', '', html`type="number" min="1" max="1000000"`) : ''}!${reasonField(visit, route)}`,
         none: count === 0 && 'No pending item matches.',
         back,
       }

@@ -1,9 +1,10 @@
 // Pause, resume, try now, change, reset and cancel.
 
+import { HttpError } from '../../../base/http/http-error.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
-import { filterForm, hidden, html, input, number, select } from '../html.ts'
+import { filterForm, hidden, html, input, number } from '../html.ts'
 import type { Act, Visit } from '../page.ts'
-import { endField, endOf, pick, reasonField, reasonOf } from './act-fields.ts'
+import { actInput, actSelect, endField, endOf, pick, reasonField, reasonOf } from './act-fields.ts'
 import { readLane, settingNames } from './lane.ts'
 
 const laneLink = (visit: Visit, lane: string | undefined): string =>
@@ -19,7 +20,7 @@ const pause: Act = {
     const { name, waiting } = await readLane(visit)
     return {
       effect: html`${messages(waiting)} ${waiting === 1 ? 'waits' : 'wait'} in lane ${name}. Running calls end, and no other call starts. With an activity or an action, only its messages wait.`,
-      fields: html`!${input('Only this activity (optional)', 'activity')}!${input('Only this action (optional)', 'action')}!${reasonField(visit, this.needs)}!${endField}`,
+      fields: html`!${actInput(visit, 'Only this activity (optional)', 'activity')}!${actInput(visit, 'Only this action (optional)', 'action')}!${reasonField(visit, this.needs)}!${endField(visit)}`,
       back: laneLink(visit, name),
     }
   },
@@ -99,11 +100,12 @@ const change: Act = {
   async ask(visit) {
     const { name, settings, waiting } = await readLane(visit)
     const numbers = (['max', 'span_ms', 'concurrency', 'per_second'] as const).map((each) =>
-      input(
+      actInput(
+        visit,
         settingNames[each],
         each,
         '',
-        html`type="number" min="0" placeholder="${settings[each].value ?? 'no limit'}"`,
+        html`type="number" min="${each === 'span_ms' ? 0 : 1}" placeholder="${settings[each].value ?? 'no limit'}"`,
       ),
     )
     const modes = [
@@ -113,7 +115,7 @@ const change: Act = {
     ] as const
     return {
       effect: html`The settings apply to lane ${name} at once, in place of the configuration; ${messages(waiting)} ${waiting === 1 ? 'waits' : 'wait'}. An empty field is left unchanged.`,
-      fields: html`!${select(settingNames.mode, 'mode', modes)}!${numbers}!${reasonField(visit, this.needs)}!${endField}`,
+      fields: html`!${actSelect(visit, settingNames.mode, 'mode', modes)}!${numbers}!${reasonField(visit, this.needs)}!${endField(visit)}`,
       back: laneLink(visit, name),
     }
   },
@@ -121,6 +123,7 @@ const change: Act = {
     const { mode, ...numbers } = pick(fields, ['mode', 'max', 'span_ms', 'concurrency', 'per_second'])
     const given = Object.entries(numbers).map(([name, value]) => [name, Number(value)])
     const settings = { ...Object.fromEntries(given), ...(mode !== undefined && { mode: mode as 'single' }) }
+    if (Object.keys(settings).length === 0) throw new HttpError(400, 'every setting is empty: fill in at least one')
     const body = { lane: fields.lane ?? '', settings, ...endOf(fields), ...reasonOf(visit, this.needs, fields) }
     await visit.call('POST /admin/lanes/settings', { body })
     return { to: laneLink(visit, fields.lane), count: Object.keys(settings).length }

@@ -4,7 +4,7 @@ import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { AnswerOf, SideName } from '../../admin/calls.ts'
 import { badge, duration, empty, figures, type Html, html, moment, number, table } from '../html.ts'
 import type { Act, Page, Visit } from '../page.ts'
-import { offers, reasonField, reasonOf } from './act-fields.ts'
+import { actSelect, offers, reasonField, reasonOf } from './act-fields.ts'
 import { type Lane, reasonsOf, stateOf } from './lane-facts.ts'
 
 type Service = AnswerOf<SideName, 'GET /admin/services'>['services'][number]
@@ -151,6 +151,13 @@ async function readConsumers(visit: Visit): Promise<readonly Consumer[]> {
   return (await visit.call('GET /admin/consumers')).consumers
 }
 
+const limitEnds = [
+  ['15', '15 minutes'],
+  ['60', '1 hour'],
+  ['240', '4 hours'],
+  ['1440', '1 day'],
+] as const
+
 const confirm: Act = {
   path: '/push/confirm',
   needs: 'POST /admin/devices/removals/confirm',
@@ -161,7 +168,7 @@ const confirm: Act = {
     const tally = brake?.stopped_for
     return {
       effect: html`!${tally ? html`${service} reported ${phraseCount(tally.removals, 'dead device')} in ${phraseCount(tally.sends, 'send')}. ` : ''}Dead devices are removed again; for the time below, their number has no limit. A device that was removed wrongly can be restored for 30 days.`,
-      fields: html`<label>Without a limit for<select name="for_minutes"><option value="15">15 minutes</option><option value="60" selected>1 hour</option><option value="240">4 hours</option><option value="1440">1 day</option></select></label>!${reasonField(visit, this.needs)}`,
+      fields: html`!${actSelect(visit, 'Without a limit for', 'for_minutes', limitEnds, '60')}!${reasonField(visit, this.needs)}`,
       none: !brake?.stopped && `The removal of dead devices by ${service ?? 'this service'} has not stopped.`,
       back: visit.link('/push'),
     }

@@ -2,9 +2,9 @@
 
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
 import type { RequestOf } from '../../admin/calls.ts'
-import { html, input, number, select } from '../html.ts'
+import { html, number } from '../html.ts'
 import type { Act, Fields, Visit } from '../page.ts'
-import { reasonField, reasonOf } from './act-fields.ts'
+import { actInput, actSelect, reasonField, reasonOf } from './act-fields.ts'
 import { fields as knownFields, readRun } from './reconciliation.ts'
 
 type Field = RequestOf<'platform', 'POST /admin/reconciliations'>['body']['field']
@@ -19,7 +19,7 @@ const start: Act = {
     const { brand, field } = visit.query
     return {
       effect: html`The operator sends the users of ${field === undefined ? 'one field' : field}, and the list is compared with the CRM. Nothing is changed.`,
-      fields: html`!${brand === undefined ? input('Brand', 'brand', visit.key.brands?.[0] ?? '', html`inputmode="numeric" required`) : ''}!${field === undefined ? select('Field', 'field', knownFields) : ''}<label class="box"><input type="checkbox" name="any_size" value="yes"> Accept a list that is implausibly small or large</label>!${reasonField(visit, this.needs)}`,
+      fields: html`!${brand === undefined ? actInput(visit, 'Brand', 'brand', visit.key.brands?.[0] ?? '', html`inputmode="numeric" required`) : ''}!${field === undefined ? actSelect(visit, 'Field', 'field', knownFields) : ''}<label class="box"><input type="checkbox" name="any_size" value="yes" !${visit.refused?.any_size === 'yes' ? 'checked' : ''}> Accept a list that is implausibly small or large</label>!${reasonField(visit, this.needs)}`,
       back: visit.link('/reconciliation', { brand, field }),
     }
   },
