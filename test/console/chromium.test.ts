@@ -105,6 +105,8 @@ test('by keyboard, search leads from the overview to why a message of user 1001 
   assert.match(await page.innerText('.note'), /The other side refused this message\. gone/)
   assert.deepEqual(await faultsOf(page), [], 'message')
   for (const path of [
+    '/messages?find=1001',
+    '/help',
     '/lane?name=1/site',
     '/lanes/change?lane=1/site',
     '/lanes/cancel?lane=1/site&activity=8',
@@ -162,6 +164,26 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   await page.keyboard.press('Escape')
   await page.keyboard.press('/')
   assert.equal(await page.evaluate('document.activeElement.id'), '', 'keys can be switched off')
+})
+
+test('an act whose button is clicked twice is sent once, and again after a return to its page', { skip }, async (t) => {
+  const { platform } = await sidesAtWork(t)
+  const page = await open(t, platform)
+  await page.goto(`${platform}/console/lanes/pause?lane=1/push`)
+  await page.fill('textarea', 'the text is wrong')
+  const sent = await page.evaluate(`(() => {
+    let sent = 0
+    addEventListener('submit', (event) => {
+      if (!event.defaultPrevented) sent++
+      event.preventDefault()
+    })
+    const click = () => {
+      document.querySelector('.ask button').click()
+      return sent
+    }
+    return [click(), click(), dispatchEvent(new Event('pageshow')) && click()]
+  })()`)
+  assert.deepEqual(sent, [1, 1, 2])
 })
 
 test('people sign in at an OpenID provider of another site, and have their own names and scopes', {

@@ -42,6 +42,18 @@ document.addEventListener('change', (event) => {
   for (const box of event.target.form.querySelectorAll('input[type=checkbox][name=seq]')) box.checked = event.target.checked
 })
 
+// A second click would do the act twice.
+document.addEventListener('submit', (event) => {
+  const form = event.target
+  if (form.method !== 'post') return
+  if (form.hasAttribute('data-sent')) event.preventDefault()
+  form.setAttribute('data-sent', '')
+})
+// The browser may show a page again as the reader left it.
+addEventListener('pageshow', () => {
+  for (const form of document.querySelectorAll('form[data-sent]')) form.removeAttribute('data-sent')
+})
+
 // The effect of an act is told once: a saved or shared address does not contain it.
 const address = new URL(location)
 if (address.searchParams.has('did')) {
