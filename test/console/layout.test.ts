@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
-import { type Browser, chromium as engine } from 'playwright-core'
+import { type Browser, chromium as engine, type Page } from 'playwright-core'
 import { chromium, withoutChromium } from '../support/services/chromium.ts'
-import { adminKey } from '../support/sides.ts'
+import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 import { sidesAtWork } from './at-work.ts'
 
 const skip = await withoutChromium()
@@ -31,6 +32,7 @@ const paths = [
   '/conversions',
   '/reconciliation',
   '/audit',
+  '/help',
 ]
 
 /** Titles, columns, labels and buttons in their order. Figures are left out. */
@@ -64,6 +66,11 @@ const misplaced = `(() => {
   return faults
 })()`
 
+async function faultsOf(page: Page, width: number, direction = 'ltr'): Promise<unknown> {
+  await page.setViewportSize({ width, height: 800 })
+  return page.evaluate(`document.documentElement.dir = '${direction}'; ${misplaced}`)
+}
+
 test('each page has its parts in their order, inside the window: wide, narrow, and read from right to left', {
   skip,
 }, async (t) => {
@@ -79,12 +86,45 @@ test('each page has its parts in their order, inside the window: wide, narrow, a
     const parts = (await page.evaluate(outline)) as string[]
     found.push(`${path || '/'}\n${parts.map((part) => `  ${part}\n`).join('')}`)
     for (const direction of ['ltr', 'rtl'])
-      for (const width of [1_200, 360]) {
-        await page.setViewportSize({ width, height: 800 })
-        const faults = await page.evaluate(`document.documentElement.dir = '${direction}'; ${misplaced}`)
-        assert.deepEqual(faults, [], `${path} ${direction} ${width}`)
-      }
+      for (const width of [1_200, 360])
+        assert.deepEqual(await faultsOf(page, width, direction), [], `${path} ${direction} ${width}`)
   }
   // Write it again with --test-update-snapshots.
   t.assert.fileSnapshot(found.join('\n'), join(import.meta.dirname, 'outlines.txt'), { serializers: [String] })
+})
+
+test('the longest names stay inside the window', { skip }, async (t) => {
+  const user = 'u'.repeat(255)
+  const refusing = witness(() => ({ category: 'failed', reason: 'rejected', error: user, rule: '§7.1 422' }))
+  const { url } = await startPlatform(t, {
+    lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: refusing, spanMs: 5 }],
+  })
+  await post(`${url}/admin/activities/push`, element({ id: 'i'.repeat(128), user_id: user }), adminKey.key)
+  await until(async () => (await get(`${url}/admin/summary`)).body.failed === 1, { awaited: 'the message has failed' })
+  const page = await (browser as Browser).newPage()
+  await page.goto(`${url}/console`)
+  await page.fill('#key', adminKey.key)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('nav')
+  for (const path of [
+    '/lanes',
+    `/messages?find=${user}`,
+    `/messages?find=${'q'.repeat(1_000)}`,
+    '/message?seq=1',
+    '/failed',
+    '/failed/replay?all=true',
+    '/audit',
+    ...['', '/erase', '/export'].map((part) => `/person${part}?brand=1&user=${user}`),
+  ]) {
+    await page.goto(`${url}/console${path}`)
+    for (const width of [1_200, 360]) assert.deepEqual(await faultsOf(page, width), [], `${path} ${width}`)
+  }
+  await page.goto(`${url}/console/messages?find=${user}`)
+  assert.ok(
+    (await page
+      .locator('main tbody th')
+      .boundingBox()
+      .then((box) => box?.width ?? 0)) < 320,
+    'the id has several lines',
+  )
 })

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { acts, pages } from '../../src/sides/console/pages.ts'
-import { adminKey } from '../support/sides.ts'
+import { adminKey, element, get, post, startPlatform, witness } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 import { hostile, ofBrand1, reader, sidesAtWork } from './at-work.ts'
 import { signedIn, type Visitor } from './browse.ts'
 
@@ -78,4 +79,18 @@ test('a key that only reads is offered no act, and is refused each', async (t) =
     // 404: this side has no such act.
     for (const { status } of [asked, sent]) assert.ok([403, 404].includes(status), act.path)
   }
+})
+
+test('more groups of Failed Actions than an answer has are counted, and the sum says that it is not of all', async (t) => {
+  const refusing = witness(() => ({ category: 'failed', reason: 'rejected', error: 'no', rule: '§7.1 422' }), 10_000)
+  const { url } = await startPlatform(t, {
+    lanes: [{ brand: '1', channel: 'push', mode: 'batch', provider: refusing, max: 10_000, spanMs: 5 }],
+  })
+  const records = Array.from({ length: 10_002 }, (_, i) => element({ activity_id: i }))
+  await post(`${url}/admin/activities/push`, records, adminKey.key)
+  await until(async () => (await get(`${url}/admin/summary`)).body.failed === records.length, {
+    awaited: 'all have failed',
+  })
+  const { text } = await (await signedIn(url, adminKey.key)).look('/console/failed')
+  assert.match(text, /At least 10,000 items wait for a decision\..*9,902 further groups: use the filter/)
 })

@@ -6,6 +6,7 @@ import type { ReconciliationOptions } from '../../src/subjects/reconcile/options
 import { importLines, runReconciliation, waitUntilEnded } from '../reconcile/platform.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'
 import { adminKey, get, startPlatform } from '../support/sides.ts'
+import { until } from '../support/wait.ts'
 import { anna, consoleKeys, hostile, reader } from './at-work.ts'
 import { signedIn } from './browse.ts'
 
@@ -75,4 +76,22 @@ test('a person compares the lists, sees who differs, corrects the CRM after a pr
   const again = /reconciliation\/run\?run=([\w-]+)/.exec(started.path)?.[1] as string
   assert.equal((await waitUntilEnded(url, again)).state, 'done')
   assert.notEqual(again, run.run)
+})
+
+test('a list whose latest run is not among the newest hundred is said to be missing', async (t) => {
+  const operator = await startListOperator(t, (response) => void response.end(listOf([])))
+  const { url } = await startPlatform(t, {
+    lanes: [],
+    reconciliation: [
+      { brand: '1', url: operator.url, apiKey: 'the-key-of-brand-1', fields: ['blocked'] },
+    ] as never as ReconciliationOptions[],
+  })
+  const browser = await signedIn(url, adminKey.key)
+  const look = async () => (await browser.look('/console/reconciliation')).text
+  await runReconciliation(url, '1', 'blocked')
+  assert.doesNotMatch(await look(), /is not here/)
+  for (let run = 0; run < 100; run++) await runReconciliation(url, '1', 'blocked')
+  await until(async () => /A list without a run among the newest 100 is not here: filter/.test(await look()), {
+    awaited: 'the page says it',
+  })
 })

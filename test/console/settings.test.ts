@@ -43,6 +43,8 @@ test('the page of the settings names the source of each, hides secrets, and show
   const { text } = await browser.look('/console/settings')
   assert.doesNotMatch(text, /hidden-password|the-key-of-the-platform-1/)
   assert.doesNotMatch((await browser.look('/console/settings?only=written')).text, / default /)
+  const filtered = await browser.look('/console/settings?find=port')
+  assert.match(filtered.html, /id="search" name="find" type="search" value=""/, 'the search for messages stays empty')
 
   await writeFile(file, written('debug', '  connections: 500\n  trusted_proxies: [10.0.0.0/8, 10.1.0.1]\n'))
   const asked = await browser.look('/console/settings/reload')

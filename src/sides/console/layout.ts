@@ -62,10 +62,10 @@ export function frameOf(visit: Visit, pages: readonly Page[], path: string, cont
   return html`<a class="skip" href="#content">Skip to the content</a>
 <header>
 <a class="brand" href="${visit.link('/')}"><span class="mark" aria-hidden="true"></span>Bellwire <span class="side">${visit.side}</span></a>
-!${visit.can('GET /admin/messages') ? searchOf(visit) : '<span></span>'}
+!${visit.can('GET /admin/messages') ? searchOf(visit, path === '/messages' ? visit.query.find : '') : '<span></span>'}
 <form class="person" method="post" action="${visit.link('/sign-out')}">
 !${hidden({ csrf: visit.csrf })}
-<span title="The key that you signed in with"><bdi>${visit.key.name}</bdi></span>
+<span title="Your name in the audit trail"><bdi>${visit.key.name}</bdi></span>
 <button class="plain">Sign out</button>
 </form>
 </header>
@@ -73,13 +73,14 @@ export function frameOf(visit: Visit, pages: readonly Page[], path: string, cont
 <main id="content" tabindex="-1">
 !${content}
 </main>
-<dialog id="help" aria-labelledby="help-title">!${helpOf(shown)}<form class="keep" method="dialog"><label class="box"><input type="checkbox" data-keys checked> Use these keys</label><button autofocus>Close</button></form></dialog>`
+<dialog id="help" aria-label="Keyboard">!${helpOf(shown)}<form class="keep" method="dialog"><label class="box"><input type="checkbox" data-keys checked> Use these keys</label><button autofocus>Close</button></form></dialog>`
 }
 
-function searchOf(visit: Visit): Html {
+/** @param find of the page of messages: other pages have filters of this name */
+function searchOf(visit: Visit, find = ''): Html {
   return html`<form class="search" role="search" action="${visit.link('/messages')}">
 <label class="hidden" for="search">Find a message by identifier, activity.id or user</label>
-<input id="search" name="find" type="search" value="${visit.query.find ?? ''}" placeholder="Identifier, activity.id or user" autocomplete="off" spellcheck="false">
+<input id="search" name="find" type="search" value="${find}" placeholder="Identifier, activity.id or user" autocomplete="off" spellcheck="false">
 <kbd aria-hidden="true">/</kbd>
 </form>`
 }
@@ -89,7 +90,7 @@ export function helpOf(pages: readonly Pick<Page, 'letter' | 'title'>[]): Html {
   const rows = pages.map(
     ({ letter, title }) => html`<tr><th scope="row"><kbd>g</kbd> <kbd>${letter}</kbd></th><td>${title}</td></tr>`,
   )
-  return html`<h1 id="help-title">Keyboard</h1>
+  return html`<h1>Keyboard</h1>
 <table class="keys"><tbody>
 <tr><th scope="row"><kbd>/</kbd></th><td>Search</td></tr>
 !${rows}

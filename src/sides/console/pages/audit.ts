@@ -36,8 +36,8 @@ function formOf(visit: Visit, brand: string | undefined): Html {
     input('By', 'by', by),
     input('Brand', 'brand', brand, html`inputmode="numeric"`),
     input('User', 'user', user, html`spellcheck="false"`),
-    input('Since', 'since', since, html`type="date"`),
-    input('Before', 'until', until, html`type="date"`),
+    input('Since (UTC)', 'since', since, html`type="date"`),
+    input('Before (UTC)', 'until', until, html`type="date"`),
   ])
 }
 

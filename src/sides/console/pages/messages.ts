@@ -48,11 +48,11 @@ export const messagesPage: Page = {
 function part(visit: Visit, title: string, rows: readonly Row[]): readonly Html[] {
   if (rows.length === 0) return []
   return [
-    html`<h2>${title}</h2>!${messageTable(visit, rows)}!${rows.length >= mostListed ? html`<p class="lead">The newest ${mostListed}.</p>` : ''}`,
+    html`<h2>${title}</h2>!${messageTable(visit, rows, title)}!${rows.length >= mostListed ? html`<p class="lead">The newest ${mostListed}.</p>` : ''}`,
   ]
 }
 
-export function messageTable(visit: Visit, rows: readonly Row[]): Html {
+export function messageTable(visit: Visit, rows: readonly Row[], label: string): Html {
   const lines = rows.map((row) => {
     const { id, userId, activityId, actionId } = readMessageKey(row.key)
     const at = 'seq' in row ? row.enqueued_at : row.updated_at
@@ -60,9 +60,9 @@ export function messageTable(visit: Visit, rows: readonly Row[]): Html {
     const error = row.error ?? ''
     const reason = ('reason' in row ? row.reason : undefined) ?? shownRule(row) ?? ''
     const why = error.startsWith(reason) ? error : [reason, error].filter(Boolean).join(': ')
-    return html`<tr><th scope="row"><a href="${linkOf(visit, row)}">${id}</a></th><td>!${moment(at)}</td><td><bdi>${place}</bdi></td><td><bdi>${userId}</bdi></td><td>${activityId ?? '–'}</td><td>${actionId ?? '–'}</td><td>!${badge(row.outcome)}</td><td class="wide"><bdi class="cut">${why}</bdi></td></tr>`
+    return html`<tr><th scope="row"><a href="${linkOf(visit, row)}"><bdi>${id}</bdi></a></th><td>!${moment(at)}</td><td><bdi>${place}</bdi></td><td><bdi>${userId}</bdi></td><td>${activityId ?? '–'}</td><td>${actionId ?? '–'}</td><td>!${badge(row.outcome)}</td><td class="wide"><bdi class="cut">${why}</bdi></td></tr>`
   })
-  return table('Messages', ['activity.id', 'Time', 'Lane', 'User', 'Activity', 'Action', 'Outcome', 'Why'], lines)
+  return table(label, ['activity.id', 'Time', 'Lane', 'User', 'Activity', 'Action', 'Outcome', 'Why'], lines)
 }
 
 /** The number of a section says nothing about a success. */

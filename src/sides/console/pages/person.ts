@@ -55,7 +55,7 @@ export const personPage: Page = {
 !${linksOf(visit, person)}
 !${attributes === undefined ? '' : html`<h2>Attributes in the CRM</h2>!${attributeTable(attributes)}`}
 !${permission ? html`<h2>Permission at the latest message</h2>!${permissionOf(permission)}` : ''}
-<h2>Latest messages</h2>!${messages.length === 0 ? empty('This side has no message to this user.') : messageTable(visit, messages)}`
+<h2>Latest messages</h2>!${messages.length === 0 ? empty('This side has no message to this user.') : messageTable(visit, messages, 'Latest messages')}`
   },
 }
 

@@ -57,7 +57,7 @@ export const reconciliationPage: Page = {
     const start = offers(visit, [['POST /admin/reconciliations', to, 'Compare lists']])
     if (runs.length === 0)
       return html`!${empty('No run matches. A run compares the list of an operator with the CRM.')}!${start}`
-    return html`!${after === undefined ? html`<h2>Latest comparison of each list</h2>!${latestTable(visit, latest.toSorted(byHarm))}!${start}` : ''}
+    return html`!${after === undefined ? html`<h2>Latest comparison of each list</h2>!${latestTable(visit, latest.toSorted(byHarm))}!${next === null ? '' : html`<p class="lead">A list without a run among the newest ${mostRuns} is not here: filter by its brand or field.</p>`}!${start}` : ''}
 <h2>Runs</h2>!${runTable(visit, runs)}
 !${next === null ? '' : buttons([[visit.link('/reconciliation', { brand, field, after: next }), 'Older runs']])}`
   },
