@@ -38,6 +38,26 @@ const withIdentifierOfId: Wrap = (next) => async (request) => {
   return { ...answer, body: [write({ [identifierNames[channel]]: `operator-${id}` })] }
 }
 
+const isRecord = (item: unknown): boolean => {
+  const { activity } = (item ?? {}) as { readonly activity?: { readonly user_id?: unknown } | null }
+  return typeof activity?.user_id === 'string'
+}
+
+const readsRecordsOnly = before(isBatch, ({ text }) => {
+  const records: unknown = text.endsWith(']') ? JSON.parse(text) : []
+  return Array.isArray(records) && records.every(isRecord) ? undefined : error(400, 'not an array of records')
+})
+
+test('an operator that refuses a batch with a malformed item as a whole violates no rule of the interface', async () => {
+  const outcome = await checkPlain(readsRecordsOnly, { only: ['batch', 'bad-item'] })
+  const failed = outcome.results.filter(({ status }) => status === 'failed').map(({ check }) => check)
+  assert.deepEqual(new Set(failed.map(({ id }) => id)), new Set(['bad-item.status']))
+  assert.deepEqual(
+    failed.filter(({ level }) => level === 'must'),
+    [],
+  )
+})
+
 let deliveries = 0
 
 for (const { choice, mutation, options = {} } of [

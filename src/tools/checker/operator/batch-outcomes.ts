@@ -91,9 +91,14 @@ function partsOf<Item>(items: readonly Item[], { batchMax }: Facts): readonly (r
 
 const withBadItem: Scenario<BadItems> = { scope: 'batch', messages: 3 + badKinds * 6, run: sendBadItems }
 
+/**
+ * §4.1 defines the body of a batch as an array of records, and §7.2 the effect of any status: another one than 200 repeats the batch.
+ * Neither says how a batch with another item is answered, so a refusal of the whole batch violates no `must`. Its effect on the
+ * other messages does the harm.
+ */
 const badItemChecks = checksOf(withBadItem, [
   {
-    ...must('bad-item.status', '§7.2'),
+    ...should('bad-item.status', '§7.2'),
     title: 'A batch with one malformed message is answered 200.',
     consequence:
       'Any other status repeats the whole batch. It is refused again each time, so none of its messages is ever delivered.',
@@ -137,7 +142,7 @@ const badItemChecks = checksOf(withBadItem, [
     },
   },
   {
-    ...must('bad-item.others', '§7.2'),
+    ...should('bad-item.others', '§7.2'),
     title: 'A malformed message does not change the outcome of the other messages in its batch.',
     consequence: 'One malformed message makes hundreds of others fail.',
     remedy: 'Check each message by itself, in a transaction or a try block of its own.',
@@ -353,7 +358,7 @@ const unreadable = {
 const unreadableChecks = checksOf(unreadable, [
   {
     ...should('batch.unreadable', '§7.2'),
-    title: 'A body that is not an array of records is not answered 200.',
+    title: 'A body that is not a JSON array is not answered 200.',
     consequence:
       'A 200 says that the batch was processed, and hides that the platform and the operator understand it differently.',
     remedy: 'Answer 400.',
