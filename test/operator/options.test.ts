@@ -93,6 +93,18 @@ test('all problems of the platform options are reported at once', () => {
   ])
 })
 
+test('a value of another type is named: a number for a text, a list, null, or a promise that was not awaited', () => {
+  const messageOf = (options: object) => refused(() => createOperator({ ...operator, ...options })).message
+  assert.match(
+    messageOf({ keys: [{ ...keys.one, brands: [1] }] }),
+    /expected the number of a brand as a text, found 1$/,
+  )
+  assert.match(messageOf({ keys: [{ ...keys.one, name: 5 }] }), / as a text, found 5$/)
+  assert.match(messageOf({ limits: [] }), /expected options by name, found a list$/)
+  assert.match(messageOf({ push: null }), /expected a Provider, with a function send, found null$/)
+  assert.match(messageOf({ attributes: Promise.resolve() }), /with a function among, found a promise: await it$/)
+})
+
 test('a misspelt option is refused at every level, with the name that was meant', () => {
   const [lane] = platform.lanes
   const wrong: readonly (() => unknown)[] = [

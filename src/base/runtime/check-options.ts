@@ -60,18 +60,20 @@ function checkLeaf(leaf: Leaf<unknown>, value: unknown, path: string, { wrong }:
   const { fits = (value: unknown) => typeof value === 'string' && leaf.parse(value, '/') !== undefined } =
     leaf.asOption ?? {}
   if (fits(value)) return
-  const expected = `expected ${leaf.asOption?.expected ?? leaf.expected}`
+  // `brands: [1]`: the number is right, and its type is not.
+  const asText = typeof value === 'number' && !leaf.asOption?.fits ? ' as a text' : ''
+  const expected = `expected ${leaf.asOption?.expected ?? leaf.expected}${asText}`
   const isMissing = isRequired && (value === undefined || value === null || value === '')
   const description = isMissing ? `missing; ${expected}` : `${expected}${leaf.secret ? '' : `, found ${shown(value)}`}`
   wrong({ path, description, ...(leaf.remedy && { remedy: leaf.remedy }) })
 }
 
-const shown = (value: unknown): string =>
-  typeof value === 'string'
-    ? JSON.stringify(maskAddress(value))
-    : typeof value === 'object'
-      ? 'an object'
-      : String(value)
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(maskAddress(value))
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return 'a list'
+  return value instanceof Promise ? 'a promise: await it' : 'an object'
+}
 
 const unexpected = (path: string, expected: string, value: unknown): Fault => ({
   path,
