@@ -228,17 +228,19 @@ test('SIGHUP during the start reads the configuration again after it', async (t)
   operator.child.kill('SIGHUP')
   await first.writeFile('https://operator.example')
   await first.close()
+  const { url } = await addressesOf(operator)
   const again = await open(pipe, 'w')
   await again.writeFile('https://operator.example')
   await again.close()
-  const { url } = await addressesOf(operator)
   await operator.line(/"server\.reloaded".*"applied":\["operator\.keys"\]/)
   assert.equal((await post(`${url}/channels/push/single`, element(), good)).status, 200)
 })
 
 test('SIGHUP does not end a side that loads its program, and ends other commands', async (t) => {
   const early = join(await temporary(t), 'early.cjs')
-  await writeFile(early, `process.nextTick(() => process.kill(process.pid, 'SIGHUP'))`)
+  // The command sets this before it loads anything.
+  const kill = `process.kill(process.pid, 'SIGHUP')`
+  await writeFile(early, `Object.defineProperty(process, 'emitWarning', { get: () => () => {}, set: () => ${kill} })`)
   const [node, ...rest] = bellwire
   const signalOf = (...args: readonly string[]) => spawnSync(node, ['--require', early, ...rest, ...args]).signal
   assert.equal(signalOf('operator', '--help'), null)

@@ -11,11 +11,17 @@ export interface Service extends Mount {
   readonly adminForPrograms: Mount
   /** Only /healthz and /readyz. */
   readonly health: Mount
-  /** Opens the store and starts to work. Rejects with an error that names the remedy. */
+  /**
+   * Opens the store and starts to work. Rejects with an error that names the remedy. It can be called again only if it rejected:
+   * a side starts once.
+   */
   start(): Promise<void>
   /** Rejects if the stores are away, so that the side could not be started again now. */
   checkStores(): Promise<void>
-  /** Accepts no new messages, finishes the work in progress for at most `withinMs`, and closes the store. */
+  /**
+   * Accepts no new messages, finishes the work in progress for at most `withinMs`, and closes the store. During start() it waits
+   * for its end, and start() rejects.
+   */
   stop(withinMs?: number): Promise<void>
 }
 
@@ -74,14 +80,27 @@ export function createService(
   compose: (stopping: AbortSignal) => Promise<Composed>,
 ): Service {
   const stopping = new AbortController()
+  let composing: Promise<Composed> | undefined
   let running: Composed | undefined
+  const refuseStopped = (): void => {
+    if (stopping.signal.aborted) throw new Error(`the ${side} was stopped, and starts once: create another one`)
+  }
   return {
     ...createMount({ side, paths, routing: () => running?.app.routing }),
     admin: createMount({ side, paths: [...adminPaths, '/console/*'], routing: () => running?.admin.routing }),
     adminForPrograms: createMount({ side, paths: adminPaths, routing: () => running?.admin.routing }),
     health: createMount({ side, paths: healthPaths, routing: () => running?.admin.routing }),
     async start() {
-      running = await compose(stopping.signal)
+      refuseStopped()
+      if (composing) throw new Error(`the ${side} was started already: call start() once`)
+      composing = compose(stopping.signal)
+      try {
+        running = await composing
+      } catch (error) {
+        composing = undefined
+        throw error
+      }
+      refuseStopped()
       emit('server.started', { side })
     },
     async checkStores() {
@@ -90,7 +109,8 @@ export function createService(
     async stop(withinMs = 10_000) {
       emit('server.stopping', { side })
       stopping.abort()
-      await running?.close(withinMs)
+      const composed = await composing?.catch(() => undefined)
+      await composed?.close(withinMs)
     },
   }
 }
