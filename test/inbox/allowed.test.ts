@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { onSqlite } from '../support/engines.ts'
 import { event } from '../support/wait.ts'
-import { deliver, follow, isReady, list, message, openStore, serveInbox, token } from './open-inbox.ts'
+import { deliver, follow, isReady, list, message, openStore, openStream, serveInbox, token } from './open-inbox.ts'
 
 onSqlite('when a user is excluded, their open stream sends no further notification and ends', async (t, store) => {
   const database = await openStore(t, store)
@@ -57,8 +57,7 @@ onSqlite('while the check fails, a stream sends nothing; afterwards it sends wha
   }
   const inbox = await serveInbox(t, database, { allowed, pingMs: 100 })
   const bearer = await token('1', '1001')
-  const stream = await follow(inbox, bearer)
-  await stream.until(isReady)
+  const stream = await openStream(inbox, bearer)
   away = true
   checks = 0
   const waiting = message('1', '1001')

@@ -3,11 +3,21 @@ import test from 'node:test'
 import { createInbox, inboxMigrations } from '../../src/subjects/inbox/inbox.ts'
 import { forgetNotifications } from '../../src/subjects/inbox/store.ts'
 import { onEachEngine, onSqlite } from '../support/engines.ts'
-import { deliver, follow, isReady, list, message, openStore, origin, serveInbox, token } from './open-inbox.ts'
+import {
+  deliver,
+  follow,
+  list,
+  message,
+  openInbox,
+  openStore,
+  openStream,
+  origin,
+  serveInbox,
+  token,
+} from './open-inbox.ts'
 
 onSqlite('a notification is in the inbox of its user only, also if brands share user ids', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
+  const { database, inbox, bearer } = await openInbox(t, store)
   const mine = message('1', '1001', {
     title: 'One',
     body: 'B',
@@ -18,7 +28,7 @@ onSqlite('a notification is in the inbox of its user only, also if brands share 
   const theirs = message('2', '1001', { title: 'Two' })
   await deliver(database, [mine, theirs, message('1', '1002')])
 
-  const { status, page } = await list(inbox, await token('1', '1001'))
+  const { status, page } = await list(inbox, bearer)
   assert.equal(status, 200)
   assert.equal(page.next, null)
   const [item] = page.items
@@ -53,29 +63,26 @@ onSqlite('a notification is in the inbox of its user only, also if brands share 
 })
 
 onEachEngine('a notification is visible only after the settle has committed', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const stream = await follow(inbox, await token('1', '1001'))
-  await stream.until(isReady)
+  const { database, inbox, bearer } = await openInbox(t, store)
+  const stream = await openStream(inbox, bearer)
   const context = { deadline: Date.now() + 10_000, signal: new AbortController().signal }
   const [result] = await createInbox({ database }).send([message('1', '1001')], context)
   assert.equal(result?.category, 'successful')
-  assert.deepEqual((await list(inbox, await token('1', '1001'))).page.items, [])
+  assert.deepEqual((await list(inbox, bearer)).page.items, [])
   await database.commit(result?.writes ?? [])
   await stream.until(({ refs }) => refs.length === 1)
-  assert.equal((await list(inbox, await token('1', '1001'))).page.items.length, 1)
+  assert.equal((await list(inbox, bearer)).page.items.length, 1)
   stream.cut()
 })
 
 onEachEngine('a notification that is settled twice is stored once, and numbers still increase', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
+  const { database, inbox, bearer } = await openInbox(t, store)
   const twice = message('1', '1001')
   await deliver(database, [twice, twice])
   await deliver(database, [twice])
   const after = message('1', '1001', { title: 'After' })
   await deliver(database, [after])
-  const { page } = await list(inbox, await token('1', '1001'))
+  const { page } = await list(inbox, bearer)
   assert.deepEqual(
     page.items.map((each) => [each.site_notification_id, each.title]),
     [
@@ -86,11 +93,9 @@ onEachEngine('a notification that is settled twice is stored once, and numbers s
 })
 
 onEachEngine('the list is read page by page without gaps', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
+  const { database, inbox, bearer } = await openInbox(t, store)
   const all = Array.from({ length: 7 }, () => message('1', '1001'))
   for (const each of all) await deliver(database, [each, message('2', '1001')])
-  const bearer = await token('1', '1001')
   const seen: string[] = []
   let before: string | null = null
   do {
@@ -107,8 +112,7 @@ onEachEngine('the list is read page by page without gaps', async (t, store) => {
 })
 
 onEachEngine('retention deletes old notifications in batches, and numbers are never reused', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
+  const { database, inbox, bearer } = await openInbox(t, store)
   const old = createInbox({ database, now: () => Date.now() - 91 * 86_400_000 })
   await deliver(database, [message('1', '1001'), message('1', '1001'), message('2', '1001')], old)
   const counts: number[] = []
@@ -119,7 +123,7 @@ onEachEngine('retention deletes old notifications in batches, and numbers are ne
   const fresh = message('1', '1001')
   await deliver(database, [fresh])
   assert.equal(await forgetNotifications(database, Date.now() - 90 * 86_400_000), 0)
-  const { page } = await list(inbox, await token('1', '1001'))
+  const { page } = await list(inbox, bearer)
   assert.deepEqual(
     page.items.map((each) => each.site_notification_id),
     [fresh.ref],
@@ -128,7 +132,7 @@ onEachEngine('retention deletes old notifications in batches, and numbers are ne
 })
 
 onSqlite('a request without a valid token is 401 with a remedy', async (t, store) => {
-  const inbox = await serveInbox(t, await openStore(t, store))
+  const { inbox } = await openInbox(t, store)
   for (const path of ['/app/inbox', '/app/inbox/stream']) {
     for (const [authorization, pattern] of [
       [undefined, /send the subscriber token/],
@@ -164,7 +168,7 @@ onSqlite('a user who must not get messages gets neither the list nor a stream', 
 })
 
 onSqlite('browsers may call from the configured origins only, and only /app', async (t, store) => {
-  const inbox = await serveInbox(t, await openStore(t, store))
+  const { inbox, bearer } = await openInbox(t, store)
   const preflight = (from: string, path: string): Promise<Response> =>
     fetch(inbox.url + path, {
       method: 'OPTIONS',
@@ -181,7 +185,7 @@ onSqlite('browsers may call from the configured origins only, and only /app', as
     assert.match(good.headers.get('access-control-allow-headers') ?? '', /authorization/i)
     assert.equal((await preflight('https://elsewhere.example', path)).headers.get('access-control-allow-origin'), null)
   }
-  const stream = await follow(inbox, await token('1', '1001'))
+  const stream = await follow(inbox, bearer)
   assert.equal(stream.response.headers['access-control-allow-origin'], origin)
   stream.cut()
   assert.equal((await preflight(origin, '/admin/summary')).headers.get('access-control-allow-origin'), null)

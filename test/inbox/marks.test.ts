@@ -10,7 +10,9 @@ import {
   list,
   mark,
   message,
+  openInbox,
   openStore,
+  openStream,
   serveInbox,
   token,
 } from './open-inbox.ts'
@@ -37,9 +39,7 @@ const marksOf = (item: object | undefined): string[] =>
     .sort()
 
 onEachEngine('a mark is in the list, and at once in every open stream of the user', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store)
   const [first, second] = [message('1', '1001'), message('1', '1001')]
   await deliver(database, [first])
   await deliver(database, [second])
@@ -62,10 +62,8 @@ onEachEngine('a mark is in the list, and at once in every open stream of the use
 })
 
 onEachEngine('a mark is set once, with its first time, and a stronger one implies the weaker', async (t, store) => {
-  const database = await openStore(t, store)
   let time = Date.now()
-  const inbox = await serveInbox(t, database, { now: () => time })
-  const bearer = await token('1', '1001', 600)
+  const { database, inbox, bearer } = await openInbox(t, store, { now: () => time })
   const refs: string[] = []
   for (const as of ['seen', 'read', 'clicked', 'dismissed', 'archived']) {
     const one = message('1', '1001')
@@ -90,9 +88,7 @@ onEachEngine('a mark is set once, with its first time, and a stronger one implie
 })
 
 onEachEngine('all notifications up to the end of a list are marked, and later ones are not', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store)
   const many = Array.from({ length: 60 }, () => message('1', '1001'))
   for (let from = 0; from < many.length; from += 20) await deliver(database, many.slice(from, from + 20))
   const { page } = await list(inbox, bearer, '?limit=5')
@@ -108,17 +104,14 @@ onEachEngine('all notifications up to the end of a list are marked, and later on
 })
 
 onSqlite('a stream that reconnects gets the marks that it missed', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store)
   const all = [message('1', '1001'), message('1', '1001'), message('1', '1001')]
   for (const each of all) await deliver(database, [each])
   const { page } = await list(inbox, bearer)
   await mark(inbox, bearer, { as: 'dismissed', site_notification_ids: [all[1]?.ref] })
   const fresh = message('1', '1001')
   await deliver(database, [fresh])
-  const stream = await follow(inbox, bearer, page.last_event_id)
-  await stream.until(isReady)
+  const stream = await openStream(inbox, bearer, page.last_event_id)
   assert.deepEqual(
     notificationsOf(stream).map((each) => [each.site_notification_id, ...marksOf(each)]),
     [[all[1]?.ref, 'dismissed', 'seen'], [fresh.ref]],
@@ -132,8 +125,7 @@ onEachEngine('marks and deliveries at the same time leave no gap in a stream', a
   const second = database.engine === 'postgres' ? await openStore(t, store) : database
   const [inbox, other] = [await serveInbox(t, database), await serveInbox(t, second)]
   const bearer = await token('1', '1001')
-  const stream = await follow(inbox, bearer)
-  await stream.until(isReady)
+  const stream = await openStream(inbox, bearer)
   const refs: string[] = []
   await Promise.all(
     [database, second].map(async (writer) => {
@@ -163,9 +155,7 @@ onEachEngine('marks and deliveries at the same time leave no gap in a stream', a
 })
 
 onPostgres('marks wait for an uncommitted notification of the user, and have later numbers', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store)
   const first = message('1', '1001')
   await deliver(database, [first])
   // Another process has stored number 2 and has not committed it.
@@ -185,8 +175,7 @@ onPostgres('marks wait for an uncommitted notification of the user, and have lat
 })
 
 onSqlite("another user's notification cannot be marked", async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
+  const { database, inbox } = await openInbox(t, store)
   const [mine, ofBrand2] = [message('1', '1001'), message('2', '1001')]
   await deliver(database, [mine, ofBrand2])
   for (const [bearer, ref] of [
@@ -205,13 +194,11 @@ onSqlite("another user's notification cannot be marked", async (t, store) => {
 })
 
 onSqlite('open streams get new counts when a notification expires', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database, { pingMs: 100 })
+  const { database, inbox, bearer } = await openInbox(t, store, { pingMs: 100 })
   const stays = message('1', '1001')
   const expires = message('1', '1001', { title: 'Soon', expires_at: new Date(Date.now() + 4_000).toISOString() })
   await deliver(database, [stays, expires])
-  const stream = await follow(inbox, await token('1', '1001'), '0')
-  await stream.until(isReady)
+  const stream = await openStream(inbox, bearer, '0')
   assert.deepEqual(countsOf(stream), { unseen: 2, unread: 2 })
   await stream.until((each) => JSON.stringify(countsOf(each)) === '{"unseen":1,"unread":1}')
   // Unchanged counts are not sent again.
@@ -219,10 +206,8 @@ onSqlite('open streams get new counts when a notification expires', async (t, st
 })
 
 onSqlite('an expired notification is neither listed, nor counted, nor streamed', async (t, store) => {
-  const database = await openStore(t, store)
   let time = Date.now()
-  const inbox = await serveInbox(t, database, { now: () => time })
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store, { now: () => time })
   const expiring = message('1', '1001', { title: 'Until noon', expires_at: new Date(time + 60_000).toISOString() })
   const lasting = message('1', '1001')
   await deliver(database, [expiring])
@@ -237,8 +222,7 @@ onSqlite('an expired notification is neither listed, nor counted, nor streamed',
     [lasting.ref],
   )
   assert.equal(after.unseen, 1)
-  const stream = await follow(inbox, bearer, '0')
-  await stream.until(isReady)
+  const stream = await openStream(inbox, bearer, '0')
   assert.deepEqual(stream.refs, [lasting.ref])
 })
 
@@ -251,8 +235,7 @@ onSqlite('a message that expires before its delivery fails', async (t, store) =>
 })
 
 onSqlite('an invalid request to mark is 400 and names the remedy', async (t, store) => {
-  const inbox = await serveInbox(t, await openStore(t, store))
-  const bearer = await token('1', '1001')
+  const { inbox, bearer } = await openInbox(t, store)
   for (const [body, pattern] of [
     [{ as: 'read' }, /site_notification_ids or up_to/],
     [{ as: 'read', site_notification_ids: ['a'], up_to: '1' }, /site_notification_ids or up_to/],

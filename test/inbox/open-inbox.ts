@@ -54,6 +54,12 @@ export async function serveInbox(
   return { url: listening.url, close }
 }
 
+/** A new store with its inbox, and the token of user 1001 of brand 1. */
+export async function openInbox(t: TestContext, store: string, options: Partial<InboxRoutesOptions> = {}) {
+  const database = await openStore(t, store)
+  return { database, inbox: await serveInbox(t, database, options), bearer: await token('1', '1001') }
+}
+
 let nextId = 1
 
 export function message(brand: string, userId: string, content: object = { title: 'Hello' }): Message {
@@ -210,3 +216,10 @@ function read(response: IncomingMessage): Followed {
 }
 
 export const isReady = ({ events }: Followed): boolean => events.some(({ event }) => event === 'ready')
+
+/** Follows the stream, and waits until it is ready. */
+export async function openStream(...args: Parameters<typeof follow>): Promise<Followed> {
+  const stream = await follow(...args)
+  await stream.until(isReady)
+  return stream
+}

@@ -14,7 +14,9 @@ import {
   isReady,
   list,
   message,
+  openInbox,
   openStore,
+  openStream,
   serveInbox,
   sqliteUrl,
   token,
@@ -24,8 +26,7 @@ const many = (count: number, brand = '1', content?: object) =>
   Array.from({ length: count }, () => message(brand, '1001', content))
 
 onEachEngine('a notification is sent at once to every stream of its user, and to no other stream', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
+  const { database, inbox } = await openInbox(t, store)
   const [one, two, other] = (await Promise.all(
     [await token('1', '1001'), await token('1', '1001'), await token('2', '1001')].map((bearer) =>
       follow(inbox, bearer),
@@ -48,11 +49,8 @@ onEachEngine('a notification is sent at once to every stream of its user, and to
 })
 
 onSqlite('a stream that reconnects gets the missed notifications, in order and each once', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const bearer = await token('1', '1001')
-  const first = await follow(inbox, bearer)
-  await first.until(isReady)
+  const { database, inbox, bearer } = await openInbox(t, store)
+  const first = await openStream(inbox, bearer)
   const before = many(3)
   for (const each of before) await deliver(database, [each])
   await first.until(({ refs }) => refs.length === 3)
@@ -61,8 +59,7 @@ onSqlite('a stream that reconnects gets the missed notifications, in order and e
   // More than one read returns.
   const missed = many(250)
   await deliver(database, [...missed, ...many(5, '2')])
-  const second = await follow(inbox, bearer, first.lastEventId)
-  await second.until(isReady)
+  const second = await openStream(inbox, bearer, first.lastEventId)
   assert.deepEqual([...second.refs].sort(), missed.map(({ ref }) => ref).sort())
   const live = message('1', '1001')
   await deliver(database, [live])
@@ -76,40 +73,31 @@ onSqlite('a stream that reconnects gets the missed notifications, in order and e
 })
 
 onSqlite('a stream that reconnects before its first notification misses none either', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store)
   await deliver(database, many(2))
-  const first = await follow(inbox, bearer)
-  await first.until(isReady)
+  const first = await openStream(inbox, bearer)
   assert.deepEqual(first.refs, [], 'older notifications are in the list only')
   first.cut()
   await first.ended
   const missed = message('1', '1001')
   await deliver(database, [missed])
-  const second = await follow(inbox, bearer, first.lastEventId)
-  await second.until(isReady)
+  const second = await openStream(inbox, bearer, first.lastEventId)
   assert.deepEqual(second.refs, [missed.ref])
 })
 
 onSqlite('a stream that starts at the last_event_id of the list has no gap after it', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database)
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store)
   const listed = many(2)
   await deliver(database, listed)
   const { page } = await list(inbox, bearer)
   const between = message('1', '1001')
   await deliver(database, [between])
-  const stream = await follow(inbox, bearer, page.last_event_id)
-  await stream.until(isReady)
+  const stream = await openStream(inbox, bearer, page.last_event_id)
   assert.deepEqual(stream.refs, [between.ref])
 })
 
 onSqlite('a client that missed too much, or sends an unknown number, must fetch the list', async (t, store) => {
-  const database = await openStore(t, store)
-  const inbox = await serveInbox(t, database, { replay: 5 })
-  const bearer = await token('1', '1001')
+  const { database, inbox, bearer } = await openInbox(t, store, { replay: 5 })
   await deliver(database, many(7))
   for (const [lastEventId, expected] of [
     ['1', ['reset', 'counts', 'ready']],
@@ -119,8 +107,7 @@ onSqlite('a client that missed too much, or sends an unknown number, must fetch 
     // The counts also change without a notification: one has expired.
     ['7', ['counts', 'ready']],
   ] as const) {
-    const stream = await follow(inbox, bearer, lastEventId)
-    await stream.until(isReady)
+    const stream = await openStream(inbox, bearer, lastEventId)
     assert.deepEqual(
       stream.events.map(({ event }) => event),
       expected,
@@ -177,10 +164,8 @@ onEachEngine('several writers and repeated disconnects cause no gaps and no dupl
 onPostgres(
   'a write for a user waits for an earlier uncommitted write for the same user, so that no number is skipped',
   async (t, store) => {
-    const database = await openStore(t, store)
-    const inbox = await serveInbox(t, database)
-    const stream = await follow(inbox, await token('1', '1001'))
-    await stream.until(isReady)
+    const { database, inbox, bearer } = await openInbox(t, store)
+    const stream = await openStream(inbox, bearer)
     // Another process has reserved number 1 and has not committed it.
     await query(store, `insert into inbox_users (brand, user_id, last) values ('1', '1001', 0), ('2', '1001', 0)`)
     const { client, untilBlocking } = await openSession(store)
@@ -199,13 +184,13 @@ onPostgres(
 )
 
 test('a client that does not read is disconnected without effect on others, and resumes from its last event', async (t) => {
-  const database = await openStore(t, await sqliteUrl(t))
   let now = Date.now()
-  const inbox = await serveInbox(t, database, { bufferBytes: 64 * 1024, stallMs: 1_000, now: () => now })
-  const bearer = await token('1', '1001')
-  const slow = await follow(inbox, bearer)
-  const quick = await follow(inbox, bearer)
-  await Promise.all([slow.until(isReady), quick.until(isReady)])
+  const { database, inbox, bearer } = await openInbox(t, await sqliteUrl(t), {
+    bufferBytes: 64 * 1024,
+    stallMs: 1_000,
+    now: () => now,
+  })
+  const [slow, quick] = [await openStream(inbox, bearer), await openStream(inbox, bearer)]
   slow.response.pause()
   const dropped = Promise.withResolvers<string>()
   t.after(on('inbox.closed', ({ why, streams }) => dropped.resolve(`${why}, ${streams} left`)))
@@ -219,18 +204,13 @@ test('a client that does not read is disconnected without effect on others, and 
   slow.response.resume()
   await slow.ended
   assert.ok(slow.refs.length < 30)
-  const again = await follow(inbox, bearer, slow.lastEventId)
-  await again.until(isReady)
+  const again = await openStream(inbox, bearer, slow.lastEventId)
   assert.deepEqual([...slow.refs, ...again.refs], quick.refs)
 })
 
 test('notifications for a slow client wait in the store, not in memory, and are sent when it reads again', async (t) => {
-  const database = await openStore(t, await sqliteUrl(t))
-  const inbox = await serveInbox(t, database, { bufferBytes: 10_000 })
-  const bearer = await token('1', '1001')
-  const slow = await follow(inbox, bearer)
-  const quick = await follow(inbox, bearer)
-  await Promise.all([slow.until(isReady), quick.until(isReady)])
+  const { database, inbox, bearer } = await openInbox(t, await sqliteUrl(t), { bufferBytes: 10_000 })
+  const [slow, quick] = [await openStream(inbox, bearer), await openStream(inbox, bearer)]
   slow.response.pause()
   const written: number[] = []
   t.after(on('inbox.shown', ({ streams }) => written.push(streams)))
@@ -248,11 +228,8 @@ test('notifications for a slow client wait in the store, not in memory, and are 
 })
 
 test('a notification reaches all streams, also if they are more than one turn writes', async (t) => {
-  const database = await openStore(t, await sqliteUrl(t))
-  const inbox = await serveInbox(t, database, { streamsPerUser: 1_000 })
-  const bearer = await token('1', '1001')
-  const streams = await Promise.all(Array.from({ length: 600 }, () => follow(inbox, bearer)))
-  await Promise.all(streams.map((stream) => stream.until(isReady)))
+  const { database, inbox, bearer } = await openInbox(t, await sqliteUrl(t), { streamsPerUser: 1_000 })
+  const streams = await Promise.all(Array.from({ length: 600 }, () => openStream(inbox, bearer)))
   const shown: number[] = []
   t.after(on('inbox.shown', ({ streams }) => shown.push(streams)))
   const one = message('1', '1001')
@@ -278,12 +255,10 @@ test('a lost wake delays a notification but does not lose it: each ping reads to
 })
 
 test('a stream ends when its token expires, and the next stream needs a new token', async (t) => {
-  const database = await openStore(t, await sqliteUrl(t))
   let ahead = 0
-  const inbox = await serveInbox(t, database, { now: () => Date.now() + ahead })
+  const { inbox } = await openInbox(t, await sqliteUrl(t), { now: () => Date.now() + ahead })
   const bearer = await token('1', '1001', 60)
-  const stream = await follow(inbox, bearer)
-  await stream.until(isReady)
+  const stream = await openStream(inbox, bearer)
   const closed = Promise.withResolvers<string>()
   t.after(on('inbox.closed', ({ why }) => closed.resolve(why)))
   ahead = 120_000
@@ -298,10 +273,9 @@ test('a stop ends all streams at once', async (t) => {
   for (const end of ['signal', 'close']) {
     const inbox = await serveInbox(t, database, end === 'signal' ? { signal: stop.signal } : {})
     const streams = await Promise.all([
-      follow(inbox, await token('1', '1001')),
-      follow(inbox, await token('2', '1001')),
+      openStream(inbox, await token('1', '1001')),
+      openStream(inbox, await token('2', '1001')),
     ])
-    await Promise.all(streams.map((stream) => stream.until(isReady)))
     if (end === 'signal') stop.abort()
     else await inbox.close()
     await Promise.all(streams.map(({ ended }) => ended))
@@ -328,12 +302,11 @@ test('the first column of both operations that add a notification is the brand',
 onSqlite(
   'a user whose id is the hash of a long id gets no notification of the user with the long id',
   async (t, store) => {
-    const database = await openStore(t, store)
-    const inbox = await serveInbox(t, database)
+    const { database, inbox } = await openInbox(t, store)
     const long = 'x'.repeat(200)
     const hash = createHash('sha256').update(long).digest('base64url')
-    const [first, second] = [await follow(inbox, await token('1', long)), await follow(inbox, await token('1', hash))]
-    await Promise.all([first, second].map((stream) => stream.until(isReady)))
+    const first = await openStream(inbox, await token('1', long))
+    const second = await openStream(inbox, await token('1', hash))
     const [ofFirst, ofSecond] = [message('1', long), message('1', hash)]
     await deliver(database, [ofFirst, ofSecond])
     await Promise.all([first, second].map((stream) => stream.until(({ refs }) => refs.length === 1)))
@@ -342,11 +315,10 @@ onSqlite(
 )
 
 test('a stream beyond the limit of its user ends the oldest one, and one beyond the limit of the process is refused', async (t) => {
-  const database = await openStore(t, await sqliteUrl(t))
-  const inbox = await serveInbox(t, database, { streamsPerUser: 2, streams: 3 })
-  const [one, other, third] = [await token('1', '1001'), await token('2', '1001'), await token('1', '3003')]
-  const [first, second] = [await follow(inbox, one), await follow(inbox, one)]
-  await Promise.all([first, second].map((stream) => stream.until(isReady)))
+  const { database, inbox, bearer } = await openInbox(t, await sqliteUrl(t), { streamsPerUser: 2, streams: 3 })
+  const [one, other, third] = [bearer, await token('2', '1001'), await token('1', '3003')]
+  await openStream(inbox, one)
+  const second = await openStream(inbox, one)
   const refusal = async (bearer: string) => {
     const answer = await fetch(`${inbox.url}/app/inbox/stream`, {
       headers: { authorization: `Bearer ${bearer}` },
@@ -356,10 +328,9 @@ test('a stream beyond the limit of its user ends the oldest one, and one beyond 
     return { status: answer.status, after: answer.headers.get('retry-after'), error }
   }
   const replaced = event('inbox.closed', ({ why }) => why === 'replaced')
-  const newest = await follow(inbox, one)
+  const newest = await openStream(inbox, one)
   await replaced
-  await newest.until(isReady)
-  await (await follow(inbox, other)).until(isReady)
+  await openStream(inbox, other)
   const ofProcess = await refusal(third)
   assert.deepEqual([ofProcess.status, ofProcess.after], [503, '5'])
   const note = message('1', '1001')
