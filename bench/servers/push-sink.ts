@@ -2,11 +2,11 @@
 // store requests, which costs more than sending.) argv: fcm, apns or web-push, and the latency in ms.
 
 import { createECDH, randomUUID } from 'node:crypto'
+import { listenAt } from '../../src/base/runtime/local-server.ts'
 import { makeVapidKeys } from '../../src/subjects/providers/web-push/vapid.ts'
 import { createApnsKeys } from '../../src/tools/stand-ins/apns-keys.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { listenTokenEndpoint } from '../../src/tools/stand-ins/fcm-token-endpoint.ts'
-import { listen } from '../../src/tools/stand-ins/listen.ts'
 import { handleCalls } from '../harness/handle-calls.ts'
 import { http1Sink } from '../harness/http1-sink.ts'
 import { dataFrame, endHeaders, endStream, headersFrame, http2Sink, literal, status200 } from '../harness/http2-sink.ts'
@@ -30,7 +30,7 @@ async function fcmSink(): Promise<PushTarget> {
   ])
   return {
     kind: 'fcm',
-    url: await listen(server, 0, 'https'),
+    url: await listenAt(server, { scheme: 'https' }),
     ca: certificate.cert,
     credentials: endpoint.account('stand-in'),
   }
@@ -47,7 +47,7 @@ async function apnsSink(): Promise<PushTarget> {
   ])
   return {
     kind: 'apns',
-    url: await listen(server, 0, 'https'),
+    url: await listenAt(server, { scheme: 'https' }),
     ca: certificate.cert,
     credentials: createApnsKeys(Date.now).makeKey(),
   }
@@ -58,7 +58,7 @@ async function webPushSink(): Promise<PushTarget> {
   const server = http1Sink(`HTTP/1.1 201 Created\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`, latencyMs)
   return {
     kind: 'web-push',
-    url: await listen(server, 0),
+    url: await listenAt(server),
     credentials: makeVapidKeys(),
     p256dh: createECDH('prime256v1').generateKeys().toString('base64url'),
   }

@@ -2,9 +2,9 @@
 // and a record of the published events in order.
 
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type ChannelModel, connect } from 'amqplib'
 import { kafkaConsumer } from '../../src/base/brokers/kafka-consumer.ts'
+import { closeServer, listenAt } from '../../src/base/runtime/local-server.ts'
 import type { Broker } from '../../test/support/services/rabbitmq.ts'
 import { apiKeys } from '../plans.ts'
 import { type ChannelName, exchangeOf, linksOf, witnessOf } from '../processes/device-plan.ts'
@@ -67,8 +67,7 @@ async function startRest(platformPort: number): Promise<DeviceTransport> {
       response.writeHead(502).end('{"error":"the platform is unavailable"}')
     }
   })
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
-  const network = await startNetworkProxy((front.address() as AddressInfo).port)
+  const network = await startNetworkProxy(Number(new URL(await listenAt(front)).port))
   return {
     address: `http://127.0.0.1:${network.port}`,
     network,
@@ -76,8 +75,7 @@ async function startRest(platformPort: number): Promise<DeviceTransport> {
     readArrivals: async () => accepted,
     async stop() {
       await network.close()
-      front.closeAllConnections()
-      await new Promise((resolve) => front.close(resolve))
+      await closeServer(front)
     },
   }
 }

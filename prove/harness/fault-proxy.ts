@@ -1,8 +1,8 @@
 // An HTTP proxy between one lane and its operator that plays a sick operator.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closeServer, listenAt } from '../../src/base/runtime/local-server.ts'
 import { apiKeyHeader, sendPaths } from '../../src/contract/endpoints.ts'
 
 /** @returns true if it has answered the request, and the operator must not get it */
@@ -46,18 +46,15 @@ export async function startFaultProxy(operator: string): Promise<FaultProxy> {
       response.destroy()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = await listenAt(server)
   const proxy: FaultProxy & { fault: Fault | undefined } = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     fault: undefined,
     deliveries,
     get requests() {
       return requests
     },
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close: () => closeServer(server),
   }
   return proxy
 }

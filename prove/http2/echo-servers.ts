@@ -2,9 +2,9 @@
 
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createSecureServer, type ServerHttp2Session } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listenAt } from '../../src/base/runtime/local-server.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { environmentOf, nghttpdService, nginxService } from '../../test/support/services/debian-programs.ts'
@@ -74,9 +74,8 @@ async function startNode({ table, windowBits, streams }: Round): Promise<EchoSer
       if (headers['x-goaway']) stream.session?.close()
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: await listenAt(server, { scheme: 'https' }),
     async stop() {
       for (const session of sessions) session.destroy()
       await new Promise((resolve) => server.close(resolve))

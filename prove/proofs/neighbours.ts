@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { listen } from '../../src/base/http/http.ts'
 import { chain } from '../../src/base/http/mount.ts'
 import { on } from '../../src/base/runtime/events.ts'
+import { listenAt } from '../../src/base/runtime/local-server.ts'
 import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 import type { Device } from '../../src/subjects/devices/device.ts'
 import { deviceId } from '../../src/subjects/devices/identity.ts'
@@ -269,8 +269,7 @@ async function startWorld(): Promise<World> {
       response.end(refused ? '{"error":"this user is blocked"}' : '{"id":"x"}')
     })
   })
-  await new Promise<void>((resolve) => pager.listen(0, '127.0.0.1', resolve))
-  const { port } = pager.address() as AddressInfo
+  const pagerUrl = await listenAt(pager)
   let pagers = 0
   const ofPager = (path: string) => () => ({ kind: 'http:pager' as const, token: `${path}-${pagers++}` })
 
@@ -290,7 +289,7 @@ async function startWorld(): Promise<World> {
         subject: 'mailto:ops@example.com',
         origins: Object.fromEntries(vendors.map(({ url }) => [new URL(url).origin, url])),
       }),
-      httpService({ name: 'pager', url: `http://127.0.0.1:${port}/{{token}}`, body: { title: '{{title}}' } }),
+      httpService({ name: 'pager', url: `${pagerUrl}/{{token}}`, body: { title: '{{title}}' } }),
     ],
     good: { fcm: ofGoogle(), apns: ofApple(), 'web-push': subscriptionOf(working), http: ofPager('good') },
     troubled: {

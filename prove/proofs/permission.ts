@@ -5,13 +5,12 @@
 // push provider, which records each message in a file.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
 import { postgresStore, type Store } from '../../bench/harness/stores.ts'
+import { listenAt } from '../../src/base/runtime/local-server.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import type { Message } from '../../src/subjects/providers/provider.ts'
 import { admin } from '../harness/http.ts'
@@ -177,10 +176,9 @@ async function startSource() {
       answers++
     }
     response.end(JSON.stringify({ excluded, timestamp: new Date(at).toISOString() }))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${await listenAt(server)}/`,
     exclusions,
     answers: () => answers,
     excluded: () => [...since.keys()],

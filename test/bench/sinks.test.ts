@@ -14,8 +14,8 @@ import {
   literal,
   status200,
 } from '../../bench/harness/http2-sink.ts'
+import { listenAt } from '../../src/base/runtime/local-server.ts'
 import { makeCertificate } from '../../src/tools/stand-ins/certificate.ts'
-import { listen } from '../../src/tools/stand-ins/listen.ts'
 
 test('HTTP/2: each of a thousand requests gets the answer, on its own stream', async (t) => {
   const certificate = makeCertificate()
@@ -23,7 +23,7 @@ test('HTTP/2: each of a thousand requests gets the answer, on its own stream', a
     { type: headersFrame, flags: endHeaders, payload: Buffer.concat([status200, literal('x-by', 'sink')]) },
     { type: dataFrame, flags: endStream, payload: Buffer.from('{"name":"n"}') },
   ])
-  const session = connect(await listen(server, 0, 'https'), { ca: certificate.cert })
+  const session = connect(await listenAt(server, { scheme: 'https' }), { ca: certificate.cert })
   t.after(() => {
     session.destroy()
     server.close()
@@ -50,7 +50,7 @@ test('HTTP/2: each of a thousand requests gets the answer, on its own stream', a
 test('HTTP/1.1: each request gets the answer, one after the other', async (t) => {
   const server = http1Sink('HTTP/1.1 201 Created\r\nLocation: https://x\r\nContent-Length: 0\r\n\r\n', 0)
   t.after(() => server.close())
-  const url = await listen(server, 0)
+  const url = await listenAt(server)
   for (const size of [1, 500, 200_000]) {
     const { statusCode, headers } = await request(url, { method: 'POST', body: Buffer.alloc(size) })
     assert.deepEqual([statusCode, headers.location], [201, 'https://x'])

@@ -4,8 +4,8 @@
 import { openSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { listenAt } from '../../../src/base/runtime/local-server.ts'
 import { apnsStandIn } from '../../../src/tools/stand-ins/apns.ts'
 import { fcmStandIn } from '../../../src/tools/stand-ins/fcm.ts'
 import { freePort } from '../../../test/support/free-port.ts'
@@ -333,9 +333,8 @@ function attributesOf(state: { readonly away: boolean }): Server {
 }
 
 async function listen(server: Server): Promise<{ readonly url: string; close(): void }> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listenAt(server),
     close() {
       server.close()
       server.closeAllConnections()

@@ -5,11 +5,11 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { Agent } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
+import { listenAt } from '../../../src/base/runtime/local-server.ts'
 import { makeCertificate } from '../../../src/tools/stand-ins/certificate.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import { type Answer, createCaller, createLoad, office, type Size, startSide, tickMs } from './side.ts'
@@ -134,9 +134,8 @@ async function startOperator() {
     ids.push(...elements.map(({ activity }) => activity.id))
     const successful = elements.map(({ activity: { id } }) => ({ id, push_id: `p${id}` }))
     response.end(JSON.stringify({ successful, failed: [], fatal: [] }))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  const url = await listenAt(server)
   return { url, ids, credentials, close: () => void server.close().closeAllConnections() }
 }
 

@@ -1,11 +1,10 @@
 // Push services that accept a new credential each round, and refuse a former one from then on: FCM, APNs, Web Push and a provider over HTTP.
 
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { listenAt } from '../../../src/base/runtime/local-server.ts'
 import { makeVapidKeys } from '../../../src/subjects/providers/web-push/vapid.ts'
 import { apnsStandIn } from '../../../src/tools/stand-ins/apns.ts'
 import { fcmStandIn } from '../../../src/tools/stand-ins/fcm.ts'
@@ -128,8 +127,7 @@ async function startProvider() {
     else refused.push(`HTTP: ${secret}`)
     response.writeHead(secrets.has(secret) ? 200 : 401, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ id }))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/send`
+  })
+  const url = `${await listenAt(server)}/send`
   return { url, secrets, ids, refused, close: async () => void server.close().closeAllConnections() }
 }

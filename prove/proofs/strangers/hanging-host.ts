@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createECDH, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenAt } from '../../../src/base/runtime/local-server.ts'
 import type { Attack } from './attacks.ts'
 import { activity } from './target.ts'
 
@@ -12,10 +12,10 @@ const endpoint = 'https://push.slow.example'
 /** @returns the item of `origins` of web-push that maps the host to this server */
 export async function startHangingHost(signal: AbortSignal): Promise<{ from: string; to: string }> {
   const server = createServer(() => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const to = await listenAt(server)
   server.unref()
   signal.addEventListener('abort', () => server.closeAllConnections())
-  return { from: endpoint, to: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { from: endpoint, to }
 }
 
 /** Before, a push of the other brand waited for 13 s: the hanging requests had all places of web-push. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listenAt } from '../../../src/base/runtime/local-server.ts'
 import { statusPageJson } from '../../../src/contract/status-page.ts'
 import type { Attack } from './attacks.ts'
 import { countOtherLines, waitUntil } from './observe.ts'
@@ -32,11 +32,11 @@ export async function startHostileOperator(signal: AbortSignal): Promise<Hostile
       response.end(statusPageJson(records, `page-${polls}`))
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = await listenAt(server)
   server.unref()
   signal.addEventListener('abort', () => server.closeAllConnections())
   const operator = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     conduct: 'nothing new' as Conduct,
     get polls() {
       return polls

@@ -2,9 +2,9 @@
 
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Service } from '../../base/http/service.ts'
+import { listenAt } from '../../base/runtime/local-server.ts'
 import { createOperator } from '../../sides/operator/create-operator.ts'
 import { createPlatform } from '../../sides/platform/create-platform.ts'
 import type { PushOptions } from '../../subjects/delivery/compose.ts'
@@ -62,8 +62,7 @@ async function documentOf(side: Service): Promise<object> {
   await side.start()
   const server = createServer(side.admin.handler)
   try {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/openapi.json`)
+    const answer = await fetch(`${await listenAt(server)}/openapi.json`)
     const { servers: _, ...document } = (await answer.json()) as { readonly servers: unknown }
     return document
   } finally {

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { judgeHost, judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
+import { closeServer, listenAt } from '../../base/runtime/local-server.ts'
 import { readBody } from '../../base/runtime/read-body.ts'
 import { createFiles } from '../../sides/console/files.ts'
 import { documentOf } from '../../sides/console/layout.ts'
 import { createLivePages } from '../../sides/console/live.ts'
-import { listen } from '../stand-ins/listen.ts'
 import { createActs, type Stage } from './acts.ts'
 import { brands, findPerson } from './cast.ts'
 import { followEvents, phoneState } from './page-events.ts'
@@ -40,14 +40,13 @@ export async function startPageServer(port: number): Promise<PageServer> {
     }),
   )
   return {
-    url: await listen(server, port),
+    url: await listenAt(server, { port }),
     connect(demo) {
       scene = { ...demo, acts: createActs(demo) }
     },
     async close() {
       live.stop()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await closeServer(server)
     },
   }
 

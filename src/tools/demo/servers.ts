@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { listenAt } from '../../base/runtime/local-server.ts'
 import type { StandIns } from '../stand-ins/all.ts'
-import { listen } from '../stand-ins/listen.ts'
 import { brands } from './cast.ts'
 import { startPushServices } from './push-services.ts'
 import { createSideProcess, type SideProcess } from './side-process.ts'
@@ -138,7 +138,7 @@ async function findFreePorts(count: number): Promise<readonly number[]> {
 async function listenInRange(): Promise<Server> {
   const server = createServer()
   try {
-    await listen(server, randomInt(...ports))
+    await listenAt(server, { port: randomInt(...ports) })
     return server
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return listenInRange()

@@ -48,7 +48,7 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<O
       : { attributes: await fileSource(users, brands.length === 1 ? { brand: brands[0] as string } : {}) }),
   })
   await operator.start()
-  const inner = await listen('operator', operator.handler, { host: '127.0.0.1', port: 0 })
+  const inner = await listen('operator', operator.handler)
   const behaviours = createFaultScript<Behaviour>()
   const { next, record, requests } = createRecorder<Arrival>(onArrival)
 

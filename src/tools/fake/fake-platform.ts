@@ -86,10 +86,7 @@ export async function startFakePlatform(options: FakePlatformOptions): Promise<F
     })),
   })
   await platform.start()
-  const inner = await listen('platform', chain(platform.handler, platform.admin.handler), {
-    host: '127.0.0.1',
-    port: 0,
-  })
+  const inner = await listen('platform', chain(platform.handler, platform.admin.handler))
   const real = inner.url
   const actions = { real, key, brand, operator: { url: sending.url, key: sending.key } }
 

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
-import { originOf } from '../../base/runtime/origin-of.ts'
+import { closeServer, listenAt } from '../../base/runtime/local-server.ts'
 import { reply } from './forward.ts'
 
 export interface OpenServer {
@@ -16,7 +16,7 @@ export interface OpenServer {
  */
 export async function openServer(
   serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-  { host, port }: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number },
   stop: () => Promise<void>,
 ): Promise<OpenServer> {
   const server = createServer(
@@ -27,17 +27,14 @@ export async function openServer(
       })
     }),
   )
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve())).catch(
-    async (error: unknown) => {
-      await stop()
-      throw error
-    },
-  )
+  const url = await listenAt(server, address).catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
   return {
-    url: originOf(server),
+    url,
     async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await closeServer(server)
       await stop()
     },
   }

@@ -10,7 +10,7 @@ import {
 import { request as httpsRequest } from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
 import { type CollectedBytes, collectBytes } from '../../base/runtime/collect-bytes.ts'
-import { originOf } from '../../base/runtime/origin-of.ts'
+import { listenAt } from '../../base/runtime/local-server.ts'
 import { atMost } from '../../base/runtime/within.ts'
 
 /** A request that the operator answered completely. */
@@ -59,11 +59,8 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   })
   // Times are those of the platform and of the operator.
   Object.assign(server, { requestTimeout: 0, keepAliveTimeout: 72_000 })
-  await new Promise<void>((resolve, reject) =>
-    server.once('error', reject).listen(options.port, options.host, () => resolve()),
-  )
   return {
-    url: originOf(server),
+    url: await listenAt(server, options),
     async close(withinMs) {
       server.close()
       if (open.size > 0) await atMost(withinMs, new Promise<void>((resolve) => (onIdle = resolve)))

@@ -9,8 +9,7 @@ import { makeCertificate } from './certificate.ts'
 import { createDeviceStore, type PushNotification } from './device-store.ts'
 import { createFaults } from './faults.ts'
 import { allTexts, onlyTexts } from './fields.ts'
-import { orClose } from './listen.ts'
-import { type Answer, openPushServer, type Request } from './push-server.ts'
+import { type Answer, openPushServer, orClose, type Request } from './push-server.ts'
 import type { StandIn } from './stand-in.ts'
 
 export interface ApnsStandInOptions {

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { judgeLocalRequest } from '../../base/http/local-request.ts'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
 import { objectIn } from '../../base/runtime/json.ts'
+import { closeServer, listenAt } from '../../base/runtime/local-server.ts'
 import { readBody } from '../../base/runtime/read-body.ts'
 import { type MadeDevice, type ServiceName, type StandIns, serviceNames } from './all.ts'
 import { ControlError, readDeviceRequest, readFault } from './control-input.ts'
 import type { Fault } from './faults.ts'
-import { listen } from './listen.ts'
 import type { ShownNotification } from './stand-in.ts'
 
 export interface Control {
@@ -161,11 +161,10 @@ export async function startControl(
   }
 
   return {
-    url: await listen(server, port),
+    url: await listenAt(server, { port }),
     async close() {
       stopping.abort()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await closeServer(server)
     },
   }
 }

@@ -8,8 +8,7 @@ import { createDeviceStore, type PushNotification } from './device-store.ts'
 import { createFaults } from './faults.ts'
 import { type FcmMessage, readFcmRequest, type Violation } from './fcm-message.ts'
 import { listenTokenEndpoint, type ServiceAccountJson, type TokenEndpoint } from './fcm-token-endpoint.ts'
-import { orClose } from './listen.ts'
-import { type Answer, openPushServer, type Request } from './push-server.ts'
+import { type Answer, openPushServer, orClose, type Request } from './push-server.ts'
 import type { StandIn } from './stand-in.ts'
 
 export interface FcmStandInOptions {

@@ -15,9 +15,9 @@ import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
+import { listenAt } from '../../base/runtime/local-server.ts'
 import type { Certificate } from './certificate.ts'
 import type { Fault, Faults } from './faults.ts'
-import { listen } from './listen.ts'
 import type { Arrival } from './stand-in.ts'
 
 export interface Request {
@@ -100,12 +100,22 @@ export async function openPushServer(options: PushServerOptions): Promise<PushSe
   }
 
   return {
-    url: await listen(server, options.port, options.certificate ? 'https' : 'http'),
+    url: await listenAt(server, { port: options.port, scheme: options.certificate ? 'https' : 'http' }),
     server,
     async close() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+/** Waits for the start of a second server. If the start fails, the first server is closed. */
+export async function orClose<S>(first: { close(): Promise<void> }, second: Promise<S>): Promise<S> {
+  try {
+    return await second
+  } catch (error) {
+    await first.close()
+    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 // The HTTP server that plays an operator: it reads each request completely, and replies as it is told.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { originOf } from '../../../base/runtime/origin-of.ts'
+import { closeServer, listenAt } from '../../../base/runtime/local-server.ts'
 import { readBody } from '../../../base/runtime/read-body.ts'
 import type { KeyUse } from '../exchange.ts'
 import { pause } from '../http-client.ts'
@@ -63,14 +63,7 @@ export async function openListener({ host, port, key, onArrival }: ListenerOptio
     if (!response.destroyed) await write(response, reply)
   }
 
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve()))
-  return {
-    url: originOf(server),
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { url: await listenAt(server, { host, port }), close: () => closeServer(server) }
 }
 
 async function write(response: ServerResponse, reply: Reply): Promise<void> {

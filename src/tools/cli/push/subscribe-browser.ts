@@ -3,10 +3,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { judgeHost, judgeLocalRequest } from '../../../base/http/local-request.ts'
 import { createSubscriberToken } from '../../../base/http/subscriber-token.ts'
 import { limitUnanswered } from '../../../base/http/unanswered.ts'
+import { listenAt } from '../../../base/runtime/local-server.ts'
 import { messageOf } from '../../../base/runtime/message-of.ts'
 import { readBody } from '../../../base/runtime/read-body.ts'
 import type { OperatorConfig } from '../../../sides/config/table.ts'
@@ -37,13 +37,10 @@ export async function subscribeBrowser(operator: OperatorConfig, options: Subscr
       answer(request, response).catch((error: unknown) => reply(response, 502, messageOf(error)))
     }),
   )
-  await new Promise<void>((done, reject) => server.once('error', reject).listen(port, '127.0.0.1', done)).catch(
-    (error: Error) => {
-      throw new CliError(exit.usage, `--subscribe: ${error.message}: name another port`)
-    },
-  )
-  const { port: listening } = server.address() as AddressInfo
-  console.error(`Open this page in a browser of this machine: http://127.0.0.1:${listening}${path}`)
+  const origin = await listenAt(server, { port }).catch((error: Error) => {
+    throw new CliError(exit.usage, `--subscribe: ${error.message}: name another port`)
+  })
+  console.error(`Open this page in a browser of this machine: ${origin}${path}`)
   try {
     await Promise.race([linked, rejectedBy(signal)])
     console.error(`The browser is linked to user ${user} of brand ${brand}.`)
@@ -53,7 +50,10 @@ export async function subscribeBrowser(operator: OperatorConfig, options: Subscr
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refusal = request.method === 'POST' ? judgeLocalRequest(request) : judgeHost(request.headers.host, listening)
+    const refusal =
+      request.method === 'POST'
+        ? judgeLocalRequest(request)
+        : judgeHost(request.headers.host, Number(new URL(origin).port))
     if (refusal) return reply(response, refusal.status, refusal.error)
     switch (`${request.method} ${request.url}`) {
       case `GET ${path}`:
