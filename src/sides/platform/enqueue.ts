@@ -25,7 +25,7 @@ export const enqueueBody = (body: Buffer | AsyncIterable<Buffer>, options: Enque
   Buffer.isBuffer(body) ? enqueueJson(body, options) : enqueueStream(body, options)
 
 /** Enqueues a JSON body: one record or an array of records. */
-export async function enqueueJson(body: Buffer, options: EnqueueOptions): Promise<EnqueueAnswer> {
+async function enqueueJson(body: Buffer, options: EnqueueOptions): Promise<EnqueueAnswer> {
   const answer = emptyAnswer()
   const first = firstByte(body)
   if (first === 0x5b /* [ */) {
@@ -45,7 +45,7 @@ export async function enqueueJson(body: Buffer, options: EnqueueOptions): Promis
 }
 
 /** Enqueues a stream with one record per line. Memory is bounded: the sender is slowed down to the speed of the store. */
-export async function enqueueStream(stream: AsyncIterable<Buffer>, options: EnqueueOptions): Promise<EnqueueAnswer> {
+async function enqueueStream(stream: AsyncIterable<Buffer>, options: EnqueueOptions): Promise<EnqueueAnswer> {
   const answer = emptyAnswer()
   let line = 0
   let enqueueing: Promise<void> = Promise.resolve()

@@ -31,19 +31,7 @@ export async function createConsumer(from: ConsumedFrom, name: string, at: strin
   }
 }
 
-type KafkaConfig = Pick<
-  Extract<ConsumedFrom, { is: 'kafka' }>,
-  | 'brokers'
-  | 'tls'
-  | 'mechanism'
-  | 'username'
-  | 'password'
-  | 'tokenFile'
-  | 'tokenUrl'
-  | 'clientId'
-  | 'clientSecret'
-  | 'scope'
->
+type KafkaConfig = Omit<Extract<ConsumedFrom, { is: 'kafka' }>, 'is' | 'topic' | 'group' | 'declare'>
 
 /** @param at the path of the settings: 'platform.intake[0].from' */
 export function kafkaAddress(config: KafkaConfig, at: string): KafkaAddress {

@@ -6,14 +6,10 @@ import { messageOf } from '../../../base/runtime/message-of.ts'
 import type { Channel } from '../../../contract/endpoints.ts'
 import { loadConfig } from '../../../sides/config/load.ts'
 import { CliError, exit } from '../exit.ts'
-import { newId, onlyBrand, sendToOperator, sendToPlatform } from '../push/one-message.ts'
+import { newId, type OneMessage, onlyBrand, sendToOperator, sendToPlatform } from '../push/one-message.ts'
 import { allSuccessful, type Summary } from '../send/summary.ts'
 
-export interface Canary {
-  readonly user: string
-  readonly brand?: string
-  readonly channel: Channel
-  readonly title: string
+export interface Canary extends Omit<OneMessage, 'body' | 'timeout'> {
   readonly config?: string
   readonly timeoutMs: number
 }
