@@ -108,9 +108,7 @@ export const own = group(
         optional: true,
       },
       {
-        crm: {
-          ...suppressionRules,
-        },
+        crm: suppressionRules,
         none: {},
       },
     ),

@@ -8,7 +8,7 @@ import { consoleSignIn } from './console.ts'
 import { app, content, providerLimits, pushProvider, siteProvider } from './delivery.ts'
 import { publish } from './device-channels.ts'
 import { deviceLimits } from './device-limits.ts'
-import { acceptedKey, accessKeys, keepAudit, listening, requestBodies, someOf } from './shared.ts'
+import { acceptedKey, accessKeys, listening, requestBodies, retention, someOf } from './shared.ts'
 import { statusSettings } from './status.ts'
 
 /** The endpoints of the interface: those that take messages, GET /messages/status, and the lists of users. */
@@ -66,19 +66,10 @@ export const operator = group(
     app,
     status: statusSettings,
     content,
-    keep: duration({
-      section: 'Store',
-      help: 'How long messages and notifications are kept. It must be longer than any retry.',
-      default: '90d',
-      option: 'keptMs',
+    ...retention({
+      keep: 'How long messages and notifications are kept. It must be longer than any retry.',
+      contents: 'How long request bodies, attempts and calls are kept, at most `keep`.',
     }),
-    keep_contents: duration({
-      section: 'Store',
-      help: 'How long request bodies, attempts and calls are kept, at most `keep`.',
-      default: '14d',
-      option: 'contentsKeptMs',
-    }),
-    keep_audit: keepAudit,
     console: consoleSignIn,
     alerts,
     limits: group('Work in progress', {

@@ -22,7 +22,7 @@ import { deviceLinks } from './device-channels.ts'
 import { devicesPerUser } from './device-limits.ts'
 import { intake } from './intake.ts'
 import { reconciliation } from './reconciliation.ts'
-import { accessKeys, backoff, issuedKey, keepAudit, listening, moduleOf, requestBodies, stores } from './shared.ts'
+import { accessKeys, backoff, issuedKey, listening, moduleOf, requestBodies, retention, stores } from './shared.ts'
 import { webhookSecret } from './status.ts'
 
 export const laneSettings = {
@@ -125,19 +125,10 @@ export const platform = group(
       default: '16MiB',
     }),
     ...requestBodies,
-    keep: duration({
-      section: 'Store',
-      help: 'How long settled messages are kept. It must be longer than any retry or replay.',
-      default: '90d',
-      option: 'keptMs',
+    ...retention({
+      keep: 'How long settled messages are kept. It must be longer than any retry or replay.',
+      contents: 'How long attempts and calls are kept, at most `keep`.',
     }),
-    keep_contents: duration({
-      section: 'Store',
-      help: 'How long attempts and calls are kept, at most `keep`.',
-      default: '14d',
-      option: 'contentsKeptMs',
-    }),
-    keep_audit: keepAudit,
     console: consoleSignIn,
     alerts,
   },

@@ -106,12 +106,16 @@ export const requestBodies = {
   }),
 }
 
-/** The retention of the audit trail. */
-export const keepAudit = duration({
-  section: 'Store',
-  help: 'How long the audit trail is kept. Ask your regulator.',
-  default: '730d',
-  option: 'auditKeptMs',
+/** How long the rows of a side are kept. */
+export const retention = (help: { readonly keep: string; readonly contents: string }) => ({
+  keep: duration({ section: 'Store', help: help.keep, default: '90d', option: 'keptMs' }),
+  keep_contents: duration({ section: 'Store', help: help.contents, default: '14d', option: 'contentsKeptMs' }),
+  keep_audit: duration({
+    section: 'Store',
+    help: 'How long the audit trail is kept. Ask your regulator.',
+    default: '730d',
+    option: 'auditKeptMs',
+  }),
 })
 
 /** Settings for a stand-in of a push service. */
