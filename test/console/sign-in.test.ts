@@ -6,11 +6,20 @@ import test, { type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import express from 'express'
 import { type Handler, listen } from '../../src/base/http/http.ts'
-import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { hasConsole } from '../../src/tools/cli/serve.ts'
 import { hourMs, passTime, stoppableClock } from '../support/set-clock.ts'
-import { adminKey, keys, laneTo, post, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
+import {
+  adminKey,
+  keys,
+  laneTo,
+  openOperator,
+  post,
+  startOperator,
+  startPlatform,
+  temporary,
+  witness,
+} from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { signedIn, visitor } from './browse.ts'
 
@@ -234,16 +243,7 @@ test('one address for everything has the console only if no other machine reache
 })
 
 test('the address that others reach has /admin, but no console', async (t) => {
-  const folder = await temporary(t)
-  const operator = createOperator({
-    store: `sqlite:${join(folder, 'o.db')}`,
-    keys: [keys.one],
-    adminKeys: [adminKey],
-    site: 'inbox',
-    suppression: 'none',
-  })
-  await operator.start()
-  t.after(() => operator.stop(0))
+  const operator = await openOperator(t)
   const statusOf = async (handler: Handler, path: string): Promise<number> => {
     const { url, close } = await listen('operator', handler)
     const { status } = await fetch(`${url}${path}`, { headers: { 'x-api-key': adminKey.key } })
@@ -259,16 +259,7 @@ test('the address that others reach has /admin, but no console', async (t) => {
 })
 
 test('under a prefix of the host server, every address of a page has the prefix', async (t) => {
-  const folder = await temporary(t)
-  const operator = createOperator({
-    store: `sqlite:${join(folder, 'o.db')}`,
-    keys: [keys.one],
-    adminKeys: [adminKey],
-    site: 'inbox',
-    suppression: 'none',
-  })
-  await operator.start()
-  t.after(() => operator.stop(0))
+  const operator = await openOperator(t)
   const host = express().use('/bell', operator.admin.handler)
   const { url, close } = await listen('operator', host)
   t.after(() => close(0))

@@ -8,10 +8,10 @@ import middie from '@fastify/middie'
 import express, { type Express } from 'express'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { chain } from '../../src/base/http/mount.ts'
-import { createOperator, type Operator } from '../../src/sides/operator/create-operator.ts'
+import { createOperator } from '../../src/sides/operator/create-operator.ts'
 import { createPlatform, type Platform } from '../../src/sides/platform/create-platform.ts'
 import { listenLocally } from '../support/listen-locally.ts'
-import { element, keys, temporary, witness } from '../support/sides.ts'
+import { element, keys, openOperator, temporary, witness } from '../support/sides.ts'
 
 /** JSON.parse would change this number. */
 const largeId = '9007199254740993'
@@ -23,7 +23,7 @@ for (const prefix of ['', '/bellwire']) {
   const where = prefix === '' ? 'without a prefix' : 'under a prefix'
 
   test(`Express 5, ${where}: batches arrive byte by byte, the host keeps its other routes, administration is not public`, async (t) => {
-    const operator = await startedOperator(t)
+    const operator = await openOperator(t)
     const app = express()
     if (prefix === '') app.use(operator.handler)
     else app.use(prefix, operator.handler)
@@ -31,14 +31,14 @@ for (const prefix of ['', '/bellwire']) {
   })
 
   test(`Fastify 5, ${where}: batches arrive byte by byte, the host keeps its parsers and routes, administration is not public`, async (t) => {
-    const operator = await startedOperator(t)
+    const operator = await openOperator(t)
     const app = Fastify()
     await app.register(operator.fastify, { prefix })
     await checkHost(await fastifyUrl(t, app), prefix)
   })
 
   test(`Fastify 5 with middie, ${where}: batches arrive byte by byte, and the host keeps its routes`, async (t) => {
-    const operator = await startedOperator(t)
+    const operator = await openOperator(t)
     const app = Fastify()
     await app.register(middie)
     if (prefix === '') app.use(operator.handler)
@@ -48,7 +48,7 @@ for (const prefix of ['', '/bellwire']) {
 }
 
 test('a Fastify prefix may have parameters', async (t) => {
-  const operator = await startedOperator(t)
+  const operator = await openOperator(t)
   const app = Fastify()
   await app.register(operator.fastify, { prefix: '/tenants/:tenant' })
   await app.register(operator.admin.fastify, { prefix: '/tenants/:tenant/inside' })
@@ -60,7 +60,7 @@ test('a Fastify prefix may have parameters', async (t) => {
 })
 
 test('node:http: unknown paths are answered 404, and administration is reachable only where it is mounted', async (t) => {
-  const operator = await startedOperator(t)
+  const operator = await openOperator(t)
   const alone = await httpUrl(t, createServer(operator.handler))
   assert.equal((await send(`${alone}/channels/push/batch`)).status, 200)
   for (const path of ['/', '/mine', '/channels', '/app/inbox', ...adminOnly]) {
@@ -79,7 +79,7 @@ test('node:http: unknown paths are answered 404, and administration is reachable
 })
 
 test('no form of a URL reaches administration through the handler of the interface', async (t) => {
-  const operator = await startedOperator(t)
+  const operator = await openOperator(t)
   const { port } = new URL(await httpUrl(t, createServer(operator.handler)))
   for (const path of [
     '/%61dmin/summary',
@@ -95,7 +95,7 @@ test('no form of a URL reaches administration through the handler of the interfa
 })
 
 test('a wrong method at a path of Bellwire is answered 405', async (t) => {
-  const operator = await startedOperator(t)
+  const operator = await openOperator(t)
   const app = express()
   app.use(operator.handler)
   const url = await expressUrl(t, app)
@@ -104,7 +104,7 @@ test('a wrong method at a path of Bellwire is answered 405', async (t) => {
 })
 
 test('behind express.json() a request is answered with the remedy, and does not hang', async (t) => {
-  const operator = await startedOperator(t)
+  const operator = await openOperator(t)
   const app = express()
   app.use(express.json())
   app.use(operator.handler)
@@ -118,7 +118,7 @@ test('behind express.json() a request is answered with the remedy, and does not 
 })
 
 test('behind express.json() that keeps the bytes, and behind express.raw(), ids are exact', async (t) => {
-  const operator = await startedOperator(t)
+  const operator = await openOperator(t)
   const parsers = [
     express.json({
       verify: (request: typeof express.request & { rawBody?: Buffer }, _response, bytes) => {
@@ -188,14 +188,6 @@ async function fastifyUrl(t: TestContext, app: FastifyInstance): Promise<string>
 
 async function httpUrl(t: TestContext, server: Server): Promise<string> {
   return (await listenLocally(t, server)).url
-}
-
-async function startedOperator(t: TestContext): Promise<Operator> {
-  const store = `sqlite:${await temporary(t)}/operator.db`
-  const operator = createOperator({ store, keys: [keys.one], push: witness(), suppression: 'none' })
-  await operator.start()
-  t.after(() => operator.stop(1_000))
-  return operator
 }
 
 async function startedPlatform(t: TestContext): Promise<Platform> {

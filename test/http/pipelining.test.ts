@@ -9,13 +9,12 @@ import { createHttp, listen } from '../../src/base/http/http.ts'
 import { chain } from '../../src/base/http/mount.ts'
 import { createSubscriberToken } from '../../src/base/http/subscriber-token.ts'
 import { limitUnanswered } from '../../src/base/http/unanswered.ts'
-import { createOperator, type Operator } from '../../src/sides/operator/create-operator.ts'
 import { startFakeOperator } from '../../src/tools/fake/fake-operator.ts'
 import { startStandIns } from '../../src/tools/stand-ins/all.ts'
 import { startControl } from '../../src/tools/stand-ins/control.ts'
 import { listenLocally } from '../support/listen-locally.ts'
 import { openRawSocket } from '../support/raw-socket.ts'
-import { keys, startOperator, startPlatform, temporary, witness } from '../support/sides.ts'
+import { openOperator, startOperator, startPlatform, witness } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 
 const secret = 'the-secret-of-the-pipelining-tests-long-enough'
@@ -60,7 +59,7 @@ test('four pipelined requests are answered in their order', async (t) => {
 })
 
 test('a mounted handler closes such a connection too: node:http, Express and Fastify', async (t) => {
-  const operator = await startedOperator(t)
+  const operator = await openOperator(t)
   const whole = chain(operator.handler, operator.admin.handler)
   const app = express()
   app.use('/bellwire', operator.handler, operator.admin.handler)
@@ -169,14 +168,6 @@ test('from another machine the API documents need a key; under a foreign host na
     assert.equal((await fetch(url + each)).status, 200, each)
   }
 })
-
-async function startedOperator(t: TestContext): Promise<Operator> {
-  const store = `sqlite:${await temporary(t)}/operator.db`
-  const operator = createOperator({ store, keys: [keys.one], push: witness(), suppression: 'none' })
-  await operator.start()
-  t.after(() => operator.stop(1_000))
-  return operator
-}
 
 async function httpUrl(t: TestContext, handler: RequestListener): Promise<string> {
   const server = createServer(handler)

@@ -37,6 +37,19 @@ async function start(t: TestContext, side: 'operator' | 'platform'): Promise<str
   return url
 }
 
+/** @returns a function that runs all intervals of a side that is started afterwards */
+function catchSweeps(t: TestContext): () => void {
+  const sweeps: (() => void)[] = []
+  const { setInterval } = clock
+  t.mock.method(clock, 'setInterval', (action: () => void, ms: number) => {
+    sweeps.push(action)
+    return setInterval(action, ms)
+  })
+  return () => {
+    for (const sweep of sweeps) sweep()
+  }
+}
+
 for (const { side, paths } of endpoints)
   test(`${side}: 30 half-sent bodies of 16 MiB without a key are refused unread, and their connections are closed`, async (t) => {
     const url = await start(t, side)
@@ -186,12 +199,7 @@ test("one user's bodies cannot block those of other users", async (t) => {
 })
 
 test("a user's body must arrive within five seconds, that of a key within thirty", async (t) => {
-  const sweeps: (() => void)[] = []
-  const { setInterval } = clock
-  t.mock.method(clock, 'setInterval', (action: () => void, ms: number) => {
-    sweeps.push(action)
-    return setInterval(action, ms)
-  })
+  const sweep = catchSweeps(t)
   const { url } = await startOperator(t, { app: { secrets: [secret] } })
   const authorization = `Bearer ${await createSubscriberToken({ secret, brand: '1', userId: '1001' })}`
   const [user, key] = [openRawSocket(t, url), openRawSocket(t, url)]
@@ -200,7 +208,7 @@ test("a user's body must arrive within five seconds, that of a key within thirty
   assert.equal((await post(`${url}/nothing`, 'x')).status, 404)
   const real = clock.monotonic
   t.mock.method(clock, 'monotonic', () => real() + 5_500)
-  for (const sweep of sweeps) sweep()
+  sweep()
   assert.equal(await user.status(), 503)
   assert.match(user.text, /within 5000 ms/)
   assert.equal(key.text, '')
@@ -286,23 +294,16 @@ test('connections beyond the limit are closed at once and logged', async (t) => 
 })
 
 test('a clock that is set forward ends no request whose body is arriving', async (t) => {
-  const sweeps: (() => void)[] = []
-  const { setInterval } = clock
-  t.mock.method(clock, 'setInterval', (action: () => void, ms: number) => {
-    sweeps.push(action)
-    return setInterval(action, ms)
-  })
+  const sweep = catchSweeps(t)
   const { url } = await startOperator(t, {})
   const socket = openRawSocket(t, url)
   const body = JSON.stringify(element())
-  socket.write(
-    `POST /channels/push/single HTTP/1.1\r\nhost: x\r\nx-api-key: ${keys.one.key}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n{`,
-  )
+  socket.write(`${headOf('/channels/push/single', { 'x-api-key': keys.one.key, 'content-length': body.length })}{`)
   // This answer shows that the first request was received.
   assert.equal((await post(`${url}/channels/push/single`, element())).status, 200)
   const real = clock.now
   t.mock.method(clock, 'now', () => real() + 3_600_000)
-  for (const sweep of sweeps) sweep()
+  sweep()
   socket.write(body.slice(1))
   assert.equal(await socket.status(), 200)
 })

@@ -8,7 +8,7 @@ import { request } from 'undici'
 import { allScopes } from '../../src/base/http/access.ts'
 import { type ListenOptions, listen } from '../../src/base/http/http.ts'
 import { chain } from '../../src/base/http/mount.ts'
-import { createOperator } from '../../src/sides/operator/create-operator.ts'
+import { createOperator, type Operator } from '../../src/sides/operator/create-operator.ts'
 import type { OperatorOptions } from '../../src/sides/operator/options.ts'
 import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 import type { LaneOptions, PlatformOptions } from '../../src/sides/platform/options.ts'
@@ -59,10 +59,7 @@ export async function temporary(t: TestContext): Promise<string> {
   return folder
 }
 
-export async function startOperator(
-  t: TestContext,
-  { listen: at, ...options }: Partial<OperatorOptions> & { listen?: ListenOptions } = {},
-): Promise<{ url: string; devices: Registry; readonly statuses: StatusRecorder; stop(): Promise<void> }> {
+async function newOperator(t: TestContext, options: Partial<OperatorOptions>): Promise<Operator> {
   const folder = await temporary(t)
   const operator = createOperator({
     store: `sqlite:${join(folder, 'operator.db')}`,
@@ -74,6 +71,21 @@ export async function startOperator(
     ...options,
   })
   await operator.start()
+  return operator
+}
+
+/** Starts an operator without a server. */
+export async function openOperator(t: TestContext, options: Partial<OperatorOptions> = {}): Promise<Operator> {
+  const operator = await newOperator(t, options)
+  t.after(() => operator.stop(1_000))
+  return operator
+}
+
+export async function startOperator(
+  t: TestContext,
+  { listen: at, ...options }: Partial<OperatorOptions> & { listen?: ListenOptions } = {},
+): Promise<{ url: string; devices: Registry; readonly statuses: StatusRecorder; stop(): Promise<void> }> {
+  const operator = await newOperator(t, options)
   const listening = await listen('operator', chain(operator.handler, operator.admin.handler), at)
   noteServer(listening.url, 'operator')
   let stopped: Promise<void> | undefined
