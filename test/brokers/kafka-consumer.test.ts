@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import test from 'node:test'
-import { Kafka, logLevel } from 'kafkajs'
-import type { Take } from '../../src/base/brokers/consumer.ts'
+import test, { type TestContext } from 'node:test'
+import { Kafka, logLevel, type ProducerConfig } from 'kafkajs'
+import type { Received, Take } from '../../src/base/brokers/consumer.ts'
 import { kafkaConsumer } from '../../src/base/brokers/kafka-consumer.ts'
 import { kafka, withoutKafka } from '../support/services/kafka.ts'
 import { until } from '../support/wait.ts'
 
 const partitions = 4
 const slow = { withinMs: 45_000 }
+const skip = await withoutKafka()
 
-test('the lag of a process leaves out partitions that another process has now', {
-  skip: await withoutKafka(),
-}, async (t) => {
+/** Creates a topic for a test, with a producer and consumers that end with it. */
+async function openTopic(t: TestContext, numPartitions: number, options: Partial<ProducerConfig> = {}) {
   const address = await kafka()
-  const topic = `lag-test-${randomUUID()}`
+  const topic = `consumer-test-${randomUUID()}`
   const client = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
   const admin = client.admin()
-  const producer = client.producer({ allowAutoTopicCreation: false })
+  const producer = client.producer({ allowAutoTopicCreation: false, ...options })
   await Promise.all([admin.connect(), producer.connect()])
-  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: partitions }] })
+  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions }] })
   const stopping = new AbortController()
   const running: Promise<void>[] = []
   t.after(async () => {
@@ -29,34 +29,43 @@ test('the lag of a process leaves out partitions that another process has now', 
     await admin.deleteTopics({ topics: [topic] })
     await admin.disconnect()
   })
-  const sendToEach = async (): Promise<void> => {
-    const messages = Array.from({ length: partitions }, (_, partition) => ({ partition, value: '{}' }))
-    await producer.send({ topic, acks: -1, messages })
+  return {
+    topic,
+    admin,
+    producer,
+    start(take: (messages: readonly Received[]) => Promise<void>) {
+      const consumer = kafkaConsumer({ brokers: [address], topic, sessionTimeoutMs: 6_000 })
+      const takeAll: Take = async (messages) => {
+        await take(messages)
+        return messages.map(() => 'taken')
+      }
+      running.push(consumer.consume(takeAll, stopping.signal))
+      return consumer
+    },
+    async sendToEach(count: number) {
+      const messages = Array.from({ length: count }, (_, partition) => ({ partition, value: '{}' }))
+      await producer.send({ topic, acks: -1, messages })
+    },
   }
-  const start = (take: (received: number) => Promise<void>) => {
-    const consumer = kafkaConsumer({ brokers: [address], topic, sessionTimeoutMs: 6_000 })
-    const takeAll: Take = async (received) => {
-      await take(received.length)
-      return received.map(() => 'taken')
-    }
-    running.push(consumer.consume(takeAll, stopping.signal))
-    return consumer
-  }
+}
+
+test('the lag of a process leaves out partitions that another process has now', { skip }, async (t) => {
+  const { start, sendToEach } = await openTopic(t, partitions)
   let taken = 0
-  const count = async (received: number): Promise<void> => {
-    taken += received
+  const count = async ({ length }: readonly Received[]): Promise<void> => {
+    taken += length
   }
 
   // The first process has all partitions and stores their messages when the second process has taken over half of them.
   const released = Promise.withResolvers<void>()
   let held = 0
-  const first = start(async (received) => {
-    held += received
+  const first = start(async (messages) => {
+    held += messages.length
     await released.promise
-    await count(received)
+    await count(messages)
   })
   await until(() => first.status?.().state === 'consuming', { ...slow, awaited: 'the first process consumes' })
-  await sendToEach()
+  await sendToEach(partitions)
   await until(() => held > 0, { ...slow, awaited: 'the first process has messages' })
   const second = start(count)
   await until(async () => (await second.readLag?.()) !== undefined && taken > 0, {
@@ -69,35 +78,29 @@ test('the lag of a process leaves out partitions that another process has now', 
   // The first process may still have a fetch in progress for all partitions: it receives the first of these messages too.
   for (let round = 0; round < 3; round++) {
     const before = taken
-    await sendToEach()
+    await sendToEach(partitions)
     await until(() => taken >= before + partitions, { ...slow, awaited: 'the next messages are stored' })
   }
   for (const consumer of [first, second])
     await until(async () => (await consumer.readLag?.()) === 0, { ...slow, awaited: 'the lag is 0' })
 })
 
-test('the messages of aborted transactions are not received', { skip: await withoutKafka() }, async (t) => {
-  const address = await kafka()
-  const topic = `transactions-test-${randomUUID()}`
-  const client = new Kafka({ clientId: 'foreign', brokers: [address], logLevel: logLevel.NOTHING })
-  const admin = client.admin()
-  const producer = client.producer({
-    allowAutoTopicCreation: false,
-    transactionalId: topic,
-    idempotent: true,
-    maxInFlightRequests: 1,
-  })
-  await Promise.all([admin.connect(), producer.connect()])
-  await admin.createTopics({ waitForLeaders: true, topics: [{ topic, numPartitions: 1 }] })
-  const stopping = new AbortController()
-  let consuming = Promise.resolve()
-  t.after(async () => {
-    stopping.abort()
-    await consuming
-    await producer.disconnect()
-    await admin.deleteTopics({ topics: [topic] })
-    await admin.disconnect()
-  })
+test('partitions that a topic gets later are consumed', { skip }, async (t) => {
+  const { topic, admin, start, sendToEach } = await openTopic(t, 1, { metadataMaxAge: 0 })
+  const received: string[] = []
+  start(async (messages) => void received.push(...messages.map(({ from }) => from)))
+  await sendToEach(1)
+  await until(() => received.length === 1, { ...slow, awaited: 'the first partition is consumed' })
+  await admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
+  await until(async () => (await admin.fetchTopicOffsets(topic)).length === 2, { awaited: 'the partition exists' })
+  await sendToEach(2)
+  const second = `kafka ${topic}/1 at 0`
+  await until(() => received.includes(second), { ...slow, awaited: 'the second partition is consumed' })
+})
+
+test('the messages of aborted transactions are not received', { skip }, async (t) => {
+  const transactional = { transactionalId: randomUUID(), idempotent: true, maxInFlightRequests: 1 }
+  const { topic, producer, start } = await openTopic(t, 1, transactional)
   const send = async (end: 'commit' | 'abort', values: readonly string[]): Promise<void> => {
     const transaction = await producer.transaction()
     for (const value of values) await transaction.send({ topic, acks: -1, messages: [{ value }] })
@@ -112,11 +115,9 @@ test('the messages of aborted transactions are not received', { skip: await with
   await send('abort', ['aborted'])
   await send('commit', ['last'])
   const received: string[] = []
-  const take: Take = async (messages) => {
-    received.push(...messages.map(({ body }) => Buffer.from(body).toString().slice(0, 10)))
-    return messages.map(() => 'taken')
-  }
-  consuming = kafkaConsumer({ brokers: [address], topic, sessionTimeoutMs: 6_000 }).consume(take, stopping.signal)
+  start(
+    async (messages) => void received.push(...messages.map(({ body }) => Buffer.from(body).toString().slice(0, 10))),
+  )
   await until(() => received.includes('last'), { ...slow, awaited: 'the last message is received' })
   assert.deepEqual(received, ['first', 'second', 'last'])
 })

@@ -72,6 +72,7 @@ export function kafkaConsumer(options: KafkaConsumerOptions): BrokerConsumer {
       lost.reject(new Error('the group coordinator does not answer heartbeats')),
     )
     let stream: MessagesStream<Buffer, Buffer, string, Buffer> | undefined
+    let watch: NodeJS.Timeout | undefined
     try {
       const opened = consumer.consume({
         topics: [topic],
@@ -84,10 +85,12 @@ export function kafkaConsumer(options: KafkaConsumerOptions): BrokerConsumer {
       })
       stream = await within(joinTimeoutMs, Promise.race([opened, lost.promise]))
       member = consumer
+      watch = watchPartitions(consumer, topic, sessionTimeoutMs, lost.reject)
       established()
       await consumeStream(stream, take, signal, lost.promise)
     } finally {
       member = undefined
+      clock.clearInterval(watch)
       stream?.destroy()
       await atMost(3_000, closeWithRetries(consumer))
     }
@@ -147,6 +150,26 @@ export function kafkaConsumer(options: KafkaConsumerOptions): BrokerConsumer {
     },
     check: () => checkTopic(options),
   }
+}
+
+/** Calls `onChange` when the topic gets more partitions: the client does not consume them before it joins the group again. */
+function watchPartitions(
+  consumer: Consumer<Buffer, Buffer, string, Buffer>,
+  topic: string,
+  everyMs: number,
+  onChange: (reason: Error) => void,
+): NodeJS.Timeout {
+  let before: number | undefined
+  const compare = async (): Promise<void> => {
+    const now = (await consumer.metadata({ topics: [topic] })).topics.get(topic)?.partitionsCount
+    before ??= now
+    if (now !== undefined && now !== before)
+      onChange(new Error(`the topic ${topic} has ${now} partitions instead of ${before}`))
+  }
+  // While the broker is away, the stream and the heartbeats fail.
+  const check = (): void => void compare().catch(() => {})
+  check()
+  return clock.setInterval(check, everyMs)
 }
 
 /** Retries, because a consumer that fails to leave its group keeps its partitions from other members. */
