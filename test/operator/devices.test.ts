@@ -26,19 +26,24 @@ const ofOne = {
   brands: ['1'],
 } as const
 const adminKeys = [adminKey, services, ofOne]
+const start = (t: TestContext, over: Parameters<typeof startOperator>[1] = {}) =>
+  startOperator(t, { app, adminKeys, ...over })
 const bearer = async (brand: string, userId = '1001') => ({
   authorization: `Bearer ${await createSubscriberToken({ secret, brand, userId })}`,
 })
+/** Links or unlinks tokens as the app of the user of a bearer. */
+const asApp = (url: string, what: 'link' | 'unlink', tokens: readonly unknown[], user: Record<string, string>) =>
+  post(`${url}/app/devices/${what}`, { tokens }, undefined, user)
 const fcm = (token: string) => ({ token, provider: 'firebase', channel: 'android' })
 const devicesOf = async (url: string, brand: string, userId = '1001'): Promise<Answer['body'][]> =>
   (await get(`${url}/admin/devices?brand=${brand}&user_id=${userId}`)).body.devices
 
 onSqlite('an app links and unlinks the devices of its user, in the brand of its token', async (t, store) => {
-  const { url } = await startOperator(t, { store, app, adminKeys })
+  const { url } = await start(t, { store })
   const one = await bearer('1')
-  const linked = await post(`${url}/app/devices/link`, { tokens: [fcm('t1'), fcm('t2')] }, undefined, one)
+  const linked = await asApp(url, 'link', [fcm('t1'), fcm('t2')], one)
   assert.deepEqual([linked.status, linked.text], [200, '{"accepted":2}'])
-  await post(`${url}/app/devices/link`, { tokens: [fcm('t1')] }, undefined, await bearer('2'))
+  await asApp(url, 'link', [fcm('t1')], await bearer('2'))
   const mine = await fetch(`${url}/app/devices`, { headers: { ...one, origin } })
   assert.equal(mine.headers.get('access-control-allow-origin'), origin)
   const { devices } = (await mine.json()) as { devices: Answer['body'][] }
@@ -47,11 +52,11 @@ onSqlite('an app links and unlinks the devices of its user, in the brand of its 
     devices.every((device) => device.user_id === '1001' && device.kind === 'fcm_token' && device.origin === 'app'),
   )
 
-  const out = await post(`${url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
+  const out = await asApp(url, 'unlink', [fcm('t1')], one)
   assert.deepEqual([out.status, out.text], [200, '{"accepted":1}'])
   assert.equal((await devicesOf(url, '1')).length, 1)
   assert.equal((await devicesOf(url, '2')).length, 1)
-  assert.equal((await post(`${url}/app/devices/unlink`, { tokens: [] }, undefined, one)).text, '{"accepted":0}')
+  assert.equal((await asApp(url, 'unlink', [], one)).text, '{"accepted":0}')
 })
 
 onSqlite(
@@ -60,7 +65,7 @@ onSqlite(
     let answer: DeviceAnswer = gone
     const service = witnessService('fcm_token', () => answer)
     const push = { devices: { source: 'registry', services: [service] } } as const
-    const { url } = await startOperator(t, { store, app, adminKeys, push })
+    const { url } = await start(t, { store, push })
     const pushTo = (user: string): Promise<Answer[]> =>
       Promise.all(
         Array.from({ length: 110 }, (_, i) =>
@@ -70,12 +75,7 @@ onSqlite(
     const linkAll = (user: string): Promise<Answer[]> =>
       Promise.all(
         Array.from({ length: 110 }, async (_, i) =>
-          post(
-            `${url}/app/devices/link`,
-            { tokens: [fcm(`${user}-${i}`)] },
-            undefined,
-            await bearer('1', `${user}-${i}`),
-          ),
+          asApp(url, 'link', [fcm(`${user}-${i}`)], await bearer('1', `${user}-${i}`)),
         ),
       )
     const stopped = async (): Promise<boolean> => (await get(`${url}/admin/devices/removals`)).body.services[0].stopped
@@ -95,7 +95,7 @@ onSqlite(
 )
 
 onSqlite('an app cannot act for another user, and the clock of its device does not matter', async (t, store) => {
-  const { url } = await startOperator(t, { store, app, adminKeys })
+  const { url } = await start(t, { store })
   const one = await bearer('1')
   const other = await post(`${url}/app/devices/link`, { user_id: '2002', tokens: [fcm('t1')] }, undefined, one)
   assert.equal(other.status, 403)
@@ -106,14 +106,14 @@ onSqlite('an app cannot act for another user, and the clock of its device does n
       assert.equal(typeof refused.body.error, 'string')
     }
   // The user logs out. Then a phone whose clock is in the last century logs in.
-  await post(`${url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, one)
+  await asApp(url, 'unlink', [fcm('t1')], one)
   const again = { user_id: '1001', tokens: [fcm('t1')] }
   assert.equal((await post(`${url}/app/devices/link`, again, undefined, one)).status, 200)
   assert.equal((await devicesOf(url, '1')).length, 1)
 })
 
 onSqlite('an app must not send time, origin or skip_publishing: the error names the field', async (t, store) => {
-  const { url } = await startOperator(t, { store, app, adminKeys })
+  const { url } = await start(t, { store })
   for (const [name, value] of Object.entries({
     timestamp: '1999-01-01T00:00:00Z',
     origin: 'www.two.example',
@@ -131,36 +131,30 @@ onSqlite('an app must not send time, origin or skip_publishing: the error names 
 })
 
 test('a user who links too often is limited; another user, and a logout, are not', async (t) => {
-  const { url } = await startOperator(t, {
-    app,
-    adminKeys,
+  const { url } = await start(t, {
     push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
     testing: { appPerMinute: 3 },
   })
-  const call = (what: string, token: string, headers: object) =>
-    post(`${url}/app/devices/${what}`, { tokens: [fcm(token)] }, undefined, headers as Record<string, string>)
   const [one, two] = [await bearer('1'), await bearer('2')]
-  for (const token of ['a', 'b', 'c']) assert.equal((await call('link', token, one)).status, 200)
-  const refused = await call('link', 'd', one)
+  for (const token of ['a', 'b', 'c']) assert.equal((await asApp(url, 'link', [fcm(token)], one)).status, 200)
+  const refused = await asApp(url, 'link', [fcm('d')], one)
   assert.equal(refused.status, 429)
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
-  assert.equal((await call('link', 'd', two)).status, 200)
-  assert.equal((await call('unlink', 'a', one)).status, 200)
+  assert.equal((await asApp(url, 'link', [fcm('d')], two)).status, 200)
+  assert.equal((await asApp(url, 'unlink', [fcm('a')], one)).status, 200)
 })
 
 onSqlite(
   'of fifty devices that an app links in a day a user keeps the last twenty, and more are refused',
   async (t, store) => {
     const service = { ...witnessService('fcm_token'), name: 'fcm' }
-    const { url } = await startOperator(t, {
+    const { url } = await start(t, {
       store,
-      app,
-      adminKeys,
       push: { devices: { source: 'registry', services: [service] } },
       testing: { appPerMinute: 2_000 },
     })
     const one = await bearer('1')
-    const link = (tokens: unknown[]) => post(`${url}/app/devices/link`, { tokens }, undefined, one)
+    const link = (tokens: unknown[]) => asApp(url, 'link', tokens, one)
     const series = async () =>
       (await (await fetch(`${url}/metrics`)).text()).match(/bellwire_devices_linked.*/g)?.length
     await link([fcm('first')])
@@ -172,8 +166,7 @@ onSqlite(
     assert.equal(refused.status, 429)
     assert.match(refused.body.error, /more than 50 tokens of this user within a day/)
     assert.equal((await link([fcm('the last')])).status, 200, 'a known token is linked at any time')
-    const unlinking = { tokens: [fcm('the last')] }
-    assert.equal((await post(`${url}/app/devices/unlink`, unlinking, undefined, one)).status, 200)
+    assert.equal((await asApp(url, 'unlink', [fcm('the last')], one)).status, 200)
     assert.equal((await link([fcm('the last')])).status, 200)
     const devices = await devicesOf(url, '1')
     assert.equal(devices.length, 20)
@@ -187,9 +180,9 @@ onSqlite(
 )
 
 test('an app changes ten devices in a minute', async (t) => {
-  const { url } = await startOperator(t, { app, adminKeys })
+  const { url } = await start(t)
   const one = await bearer('1')
-  const link = (tokens: unknown[]) => post(`${url}/app/devices/link`, { tokens }, undefined, one)
+  const link = (tokens: unknown[]) => asApp(url, 'link', tokens, one)
   const ten = Array.from({ length: 10 }, (_, i) => fcm(`t-${i}`))
   assert.equal((await link(ten)).status, 200)
   assert.equal((await link([fcm('t-10')])).status, 429)
@@ -197,9 +190,9 @@ test('an app changes ten devices in a minute', async (t) => {
 })
 
 test('a user that sends too many changes gets each refusal a second late', async (t) => {
-  const { url } = await startOperator(t, { app, adminKeys, testing: { appPerMinute: 1 } })
+  const { url } = await start(t, { testing: { appPerMinute: 1 } })
   const one = await bearer('1')
-  const link = (token: string) => post(`${url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, one)
+  const link = (token: string) => asApp(url, 'link', [fcm(token)], one)
   assert.equal((await link('a')).status, 200)
   const answers: (() => void)[] = []
   t.mock.method(clock, 'setTimeout', (answer: () => void, ms: number) => {
@@ -215,10 +208,9 @@ test('a user that sends too many changes gets each refusal a second late', async
 })
 
 test('a token of FCM has at most 512 characters, of APNs 400, a PushSubscription 4,096', async (t) => {
-  const { url } = await startOperator(t, { app, adminKeys })
+  const { url } = await start(t)
   const one = await bearer('1')
-  const link = (token: string, provider: string) =>
-    post(`${url}/app/devices/link`, { tokens: [{ token, provider, channel: 'web' }] }, undefined, one)
+  const link = (token: string, provider: string) => asApp(url, 'link', [{ token, provider, channel: 'web' }], one)
   for (const [provider, most, expected] of [
     ['firebase', 512, /^tokens\[0\]\.token is too long: \w+ has at most 512 characters/],
     ['apns', 400, /^tokens\[0\]\.token is no token of APNs: send its hexadecimal digits, at most 400/],
@@ -234,14 +226,12 @@ test('a token of FCM has at most 512 characters, of APNs 400, a PushSubscription
 onSqlite(
   'an app links only devices that a push service reaches; a service links any kind, but no provider that nobody configured',
   async (t, store) => {
-    const { url } = await startOperator(t, {
+    const { url } = await start(t, {
       store,
-      app,
-      adminKeys,
       push: { devices: { source: 'registry', services: [witnessService('fcm_token')] } },
     })
     const token = { token: 't1', provider: 'http:made-up' }
-    const refused = await post(`${url}/app/devices/link`, { tokens: [token] }, undefined, await bearer('1'))
+    const refused = await asApp(url, 'link', [token], await bearer('1'))
     assert.deepEqual(
       [refused.status, refused.body.error],
       [400, 'tokens[0] is not accepted: no configured push service can reach it (http:made-up)'],
@@ -258,14 +248,14 @@ onSqlite(
     }
     assert.equal((await byService({ token: 'a1', provider: 'apns', app: 'not.configured.yet' })).body.linked, 1)
     assert.ok(!(await (await fetch(`${url}/metrics`)).text()).includes('made-up'))
-    const out = await post(`${url}/app/devices/unlink`, { tokens: [token] }, undefined, await bearer('1'))
+    const out = await asApp(url, 'unlink', [token], await bearer('1'))
     assert.equal(out.status, 200, 'a device that no push service reaches can be unlinked')
     assert.equal((await devicesOf(url, '1')).length, 1)
   },
 )
 
 onSqlite('a user has at most 200 devices from services', async (t, store) => {
-  const { url } = await startOperator(t, { store, app, adminKeys })
+  const { url } = await start(t, { store })
   for (const part of ['a', 'b', 'c']) {
     const tokens = Array.from({ length: 100 }, (_, i) => fcm(`${part}-${i}`))
     await post(`${url}/admin/devices/link`, { brand: '1', user_id: '1001', tokens }, services.key)
@@ -276,7 +266,7 @@ onSqlite('a user has at most 200 devices from services', async (t, store) => {
 })
 
 test('pages of an allowed origin pass the CORS preflight', async (t) => {
-  const { url } = await startOperator(t, { app, adminKeys })
+  const { url } = await start(t)
   for (const [path, method] of [
     ['/app/devices', 'GET'],
     ['/app/devices/link', 'POST'],
@@ -299,7 +289,7 @@ test('pages of an allowed origin pass the CORS preflight', async (t) => {
 onSqlite(
   'a service links one record, an array, or lines; invalid records are reported, and the others are accepted',
   async (t, store) => {
-    const { url } = await startOperator(t, { store, app, adminKeys })
+    const { url } = await start(t, { store })
     const link = (body: unknown, key: string = services.key, headers = {}) =>
       post(`${url}/admin/devices/link`, body, key, headers)
     const record = (over: object = {}) => ({ brand: '1', user_id: '1001', tokens: [fcm('t1')], ...over })
@@ -351,14 +341,9 @@ onSqlite(
 )
 
 test('a device is shown without its token', async (t) => {
-  const { url } = await startOperator(t, { app, adminKeys })
+  const { url } = await start(t)
   const { token, endpoint, keys: secrets } = subscription('https://push.example/send/very-secret')
-  await post(
-    `${url}/app/devices/link`,
-    { tokens: [{ token, provider: 'webpush' }, fcm('abcdefghijklmnop')] },
-    undefined,
-    await bearer('1'),
-  )
+  await asApp(url, 'link', [{ token, provider: 'webpush' }, fcm('abcdefghijklmnop')], await bearer('1'))
   const { text, body } = await get(`${url}/admin/devices?brand=1&user_id=1001`)
   assert.equal(body.devices.length, 2)
   for (const part of [endpoint, secrets.auth, secrets.p256dh, 'very-secret', 'abcdefg']) assert.ok(!text.includes(part))
@@ -370,12 +355,13 @@ test('a device is shown without its token', async (t) => {
 
 test('an endpoint that judgeDevice refuses is not linked', async (t) => {
   const judgeDevice = ({ token }: { token: string }) => (token.includes('127.0.0.1') ? 'a private address' : undefined)
-  const { url } = await startOperator(t, { app, adminKeys, judgeDevice })
+  const { url } = await start(t, { judgeDevice })
   const one = await bearer('1')
-  const web = (endpoint: string) => ({ tokens: [{ token: subscription(endpoint).token, provider: 'webpush' }] })
-  const refused = await post(`${url}/app/devices/link`, web('https://127.0.0.1/x'), undefined, one)
+  const link = (endpoint: string) =>
+    asApp(url, 'link', [{ token: subscription(endpoint).token, provider: 'webpush' }], one)
+  const refused = await link('https://127.0.0.1/x')
   assert.deepEqual([refused.status, /private address/.test(refused.body.error)], [400, true])
-  assert.equal((await post(`${url}/app/devices/link`, web('https://push.example/x'), undefined, one)).status, 200)
+  assert.equal((await link('https://push.example/x')).status, 200)
 })
 
 onEachEngine('removals are listed page by page and restored by filter, with the scope decide', async (t, store) => {
@@ -421,11 +407,10 @@ async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 
     { concurrency: 1 },
   )
   const push = { devices: { source: 'registry', services: [service] } } as const
-  const sender = await startOperator(t, { store, app, adminKeys, push })
-  const loggedOutAt = processes === 1 ? sender : await startOperator(t, { store, app, adminKeys, push })
+  const sender = await start(t, { store, push })
+  const loggedOutAt = processes === 1 ? sender : await start(t, { store, push })
   const waitingUser = await bearer('1')
-  const link = (token: string, user: Record<string, string>) =>
-    post(`${sender.url}/app/devices/link`, { tokens: [fcm(token)] }, undefined, user)
+  const link = (token: string, user: Record<string, string>) => asApp(sender.url, 'link', [fcm(token)], user)
   await Promise.all([
     link('the first', await bearer('1', '1002')),
     link('t1', waitingUser),
@@ -446,7 +431,7 @@ async function logoutWhileWaiting(t: TestContext, store: string, processes: 1 | 
   }
   const waiting = sendTo('1001')
   await until(() => found === 1, { awaited: 'the devices of user 1001 are found: the message waits' })
-  const out = await post(`${loggedOutAt.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, waitingUser)
+  const out = await asApp(loggedOutAt.url, 'unlink', [fcm('t1')], waitingUser)
   assert.equal(out.status, 200)
   first.resolve(accepted)
   assert.equal((await blocking).status, 200)
@@ -467,27 +452,27 @@ onPostgres(
 
 test('confirmed links and unlinks survive a restart', async (t) => {
   const store = `sqlite:${join(await temporary(t), 'operator.db')}`
-  const first = await startOperator(t, { store, app, adminKeys })
-  await post(`${first.url}/app/devices/link`, { tokens: [fcm('t1'), fcm('t2')] }, undefined, await bearer('1'))
-  await post(`${first.url}/app/devices/unlink`, { tokens: [fcm('t1')] }, undefined, await bearer('1'))
+  const first = await start(t, { store })
+  await asApp(first.url, 'link', [fcm('t1'), fcm('t2')], await bearer('1'))
+  await asApp(first.url, 'unlink', [fcm('t1')], await bearer('1'))
   await first.stop()
-  const second = await startOperator(t, { store, app, adminKeys })
+  const second = await start(t, { store })
   assert.equal((await devicesOf(second.url, '1')).length, 1)
 })
 
 test('no event carries a token', async (t) => {
-  const { url } = await startOperator(t, { app, adminKeys })
+  const { url } = await start(t)
   const seen: unknown[] = []
   const offs = (['request.refused', 'device.linked', 'device.unlinked', 'device.moved', 'store.repeated'] as const).map(
     (name) => on(name, (happened) => seen.push(happened)),
   )
   const canary = 'canary-token-0123456789'
   const one = await bearer('1')
-  for (const path of ['link', 'unlink', 'link']) {
-    await post(`${url}/app/devices/${path}`, { tokens: [fcm(canary)] }, undefined, one)
-    await post(`${url}/app/devices/${path}`, { tokens: [{ token: canary, provider: '?' }] }, undefined, one)
-    await post(`${url}/app/devices/${path}`, `{"tokens":[{"token":"${canary}"`, undefined, one)
-    await post(`${url}/app/devices/${path}`, { tokens: [{ token: canary, provider: 'webpush' }] }, undefined, one)
+  for (const what of ['link', 'unlink', 'link'] as const) {
+    await asApp(url, what, [fcm(canary)], one)
+    await asApp(url, what, [{ token: canary, provider: '?' }], one)
+    await post(`${url}/app/devices/${what}`, `{"tokens":[{"token":"${canary}"`, undefined, one)
+    await asApp(url, what, [{ token: canary, provider: 'webpush' }], one)
   }
   for (const off of offs) off()
   assert.ok(seen.length > 8)
