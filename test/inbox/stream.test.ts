@@ -285,16 +285,16 @@ test('a stop ends all streams at once', async (t) => {
 test('the first column of both operations that add a notification is the brand', () => {
   const row = {
     brand: '2',
-    userId: '1001',
+    user_id: '1001',
     ref: 'r',
     id: '1',
     title: null,
     body: null,
-    imageUrl: null,
+    image_url: null,
     url: null,
     data: null,
-    createdAt: 1,
-    expiresAt: null,
+    created_at: 1,
+    expires_at: null,
   }
   for (const { rows } of addOps(row)) assert.equal(rows[0]?.[0], '2')
 })

@@ -52,16 +52,16 @@ export function createInbox(options: {
     const { brand, userId, ref, id } = message
     const writes = addOps({
       brand,
-      userId,
+      user_id: userId,
       ref,
       id,
       title: content.title ?? null,
       body: content.body ?? null,
-      imageUrl: content.image_url ?? null,
+      image_url: content.image_url ?? null,
       url: content.url ?? null,
       data: content.data ?? null,
-      createdAt,
-      expiresAt: content.expiresAt ?? null,
+      created_at: createdAt,
+      expires_at: content.expiresAt ?? null,
     })
     const missing = textMissingAt(content, mapping)
     return {

@@ -3,7 +3,7 @@
 import type { PersonPart } from '../../base/people/person-data.ts'
 import { readPages } from '../../base/runtime/read-pages.ts'
 import { op, statement } from '../../base/store/statement.ts'
-import { eraseNotifications, markColumns, type Row } from './store.ts'
+import { eraseNotifications, type Row, shownColumns } from './store.ts'
 
 const pageRows = 500
 
@@ -24,8 +24,7 @@ const selectOfPerson = statement<Row>({
   name: 'inbox_of_person',
   columns: { brand: 'text', user_id: 'text', after: 'bigint', most: 'bigint' },
   text: (rows) => `
-    select i.brand, i.user_id, i.seq, i.ref, i.id, i.title, i.body, i.image_url, i.url, i.data, i.created_at, i.expires_at,
-      ${markColumns.map((column) => `i.${column}`).join(', ')}
+    select ${shownColumns.join(', ')}
     from ${rows} r join inbox i on i.brand = r.brand and i.user_id = r.user_id and i.seq > r.after
     order by i.seq limit (select max(m.most) from ${rows} m)`,
 })

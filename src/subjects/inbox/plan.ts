@@ -1,5 +1,5 @@
 import { encodeEvent, notificationJson } from './notification.ts'
-import type { ChangedRow, ChangeRange } from './store.ts'
+import { type ChangedRow, type ChangeRange, countsOf } from './store.ts'
 import type { Stream } from './stream.ts'
 
 /** Most notifications that one read gets for one user. */
@@ -102,10 +102,14 @@ export interface Changes {
   readonly events: readonly EncodedChange[]
 }
 
-/** Encodes the rows of one user. */
+/** Encodes the rows of one user, which all have the same counts. */
 export function encodeChanges(rows: readonly ChangedRow[]): Changes {
   const last = Number(rows[0]?.last ?? 0)
-  return { last, counts: countsJson(rows), events: rows.flatMap((row) => (row.seq === null ? [] : [encode(row)])) }
+  return {
+    last,
+    counts: JSON.stringify(countsOf(rows[0])),
+    events: rows.flatMap((row) => (row.seq === null ? [] : [encode(row)])),
+  }
 }
 
 export interface EncodedChange {
@@ -121,9 +125,4 @@ function encode(row: ChangedRow): EncodedChange {
   const changed = Number(row.changed)
   const bytes = encodeEvent('notification', changed, notificationJson(row))
   return { changed, ref: row.ref, isNew: changed === Number(row.seq), bytes, streams: 0 }
-}
-
-/** All rows of a user have the same counts. */
-function countsJson([row]: readonly ChangedRow[]): string {
-  return JSON.stringify({ unseen: Number(row?.unseen), unread: Number(row?.unread) })
 }

@@ -9,7 +9,7 @@ import { limitOf, nullable, textOf } from '../../contract/documents/described.ts
 import { createHub, type HubOptions, hubDefaults } from './hub.ts'
 import { type Mark, markByRef, marks, markUpTo, type StatusOps } from './marks.ts'
 import { Notification, notificationJson } from './notification.ts'
-import { type InboxPart, pageOp, userStateOp } from './store.ts'
+import { countsOf, type InboxPart, pageOp, userStateOp } from './store.ts'
 import { openStream } from './stream.ts'
 
 export interface InboxRoutesOptions extends Partial<Omit<HubOptions, 'databaseOf'>> {
@@ -114,7 +114,8 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
       const marking = { database: databaseOf(brand), statusOps }
       if (refs) unknown = await markByRef(marking, change, refs)
       else await markUpTo(marking, change, Number(upTo))
-      return { ...(await readCounts(subscriber)), unknown }
+      const [state] = await marking.database.read(userStateOp(brand, userId, now()))
+      return { ...countsOf(state), unknown }
     },
   })
 
@@ -163,11 +164,6 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     if (!isAllowed) throw new HttpError(403, 'this user gets no messages at present: do not show the inbox')
   }
 
-  async function readCounts({ brand, userId }: Subscriber): Promise<{ unseen: number; unread: number }> {
-    const [state] = await databaseOf(brand).read(userStateOp(brand, userId, now()))
-    return { unseen: Number(state?.unseen ?? 0), unread: Number(state?.unread ?? 0) }
-  }
-
   async function sendList(
     { brand, userId }: Subscriber,
     { limit, before, part }: { readonly limit: number; readonly before: number; readonly part: InboxPart },
@@ -181,8 +177,7 @@ export function inboxRoutes(options: InboxRoutesOptions): InboxRoutes {
     const rest: Omit<Static<typeof Page>, 'items'> = {
       next: rows.length > limit ? String(items.at(-1)?.seq) : null,
       last_event_id: String(state?.last ?? 0),
-      unseen: Number(state?.unseen ?? 0),
-      unread: Number(state?.unread ?? 0),
+      ...countsOf(state),
     }
     const text = `{"items":[${items.map(notificationJson).join()}],${JSON.stringify(rest).slice(1)}`
     return reply.type('application/json; charset=utf-8').send(text)

@@ -5,7 +5,7 @@
 //              a user become visible in order, on PostgreSQL too. A client that has number 7 has everything before it, and a
 //              cut stream resumes by number alone. Writers for different users do not wait for each other.
 
-import type { Database, Migration, Op, Value } from '../../base/store/database.ts'
+import type { Database, Migration, Op } from '../../base/store/database.ts'
 import { forgetOld } from '../../base/store/forget-old.ts'
 import { op, rows, statement } from '../../base/store/statement.ts'
 
@@ -33,32 +33,10 @@ export const inboxMigrations: readonly Migration[] = [
   },
 ]
 
-/** The times of the marks, in epoch milliseconds; null: not marked. */
-export interface Marks {
-  readonly seen_at: number | null
-  readonly read_at: number | null
-  readonly clicked_at: number | null
-  readonly dismissed_at: number | null
-  readonly archived_at: number | null
-}
-
 export const markColumns = ['seen_at', 'read_at', 'clicked_at', 'dismissed_at', 'archived_at'] as const
 
-export interface NewRow {
-  readonly brand: string
-  readonly userId: string
-  readonly ref: string
-  readonly id: string
-  readonly title: string | null
-  readonly body: string | null
-  readonly imageUrl: string | null
-  readonly url: string | null
-  /** JSON text. */
-  readonly data: string | null
-  readonly createdAt: number
-  /** Epoch milliseconds. From then on the notification is not shown. */
-  readonly expiresAt: number | null
-}
+/** The times of the marks, in epoch milliseconds; null: not marked. */
+export type Marks = Readonly<Record<(typeof markColumns)[number], number | null>>
 
 export interface Row extends Marks {
   readonly brand: string
@@ -70,31 +48,33 @@ export interface Row extends Marks {
   readonly body: string | null
   readonly image_url: string | null
   readonly url: string | null
+  /** JSON text. */
   readonly data: string | null
   readonly created_at: number
+  /** Epoch milliseconds. From then on the notification is not shown. */
   readonly expires_at: number | null
 }
 
 /** The columns of Row. */
-const shownColumns = [
+export const shownColumns = [
   ...['brand', 'user_id', 'seq', 'ref', 'id', 'title', 'body', 'image_url', 'url', 'data', 'created_at', 'expires_at'],
   ...markColumns,
-]
+].map((column) => `i.${column}`)
 
 const unexpired = '(i.expires_at is null or i.expires_at > r.now)'
 
 /** The two operations that add a notification. Commit them together. Adding a `ref` again adds no notification. */
-export function addOps(row: NewRow): readonly [Op, Op] {
-  const { brand, userId, ref, id, title, body, imageUrl, url, data, createdAt, expiresAt } = row
+export function addOps(row: Omit<Row, 'seq' | keyof Marks>): readonly [Op, Op] {
+  const { brand, user_id, ref, id, title, body, image_url, url, data, created_at, expires_at } = row
   return [
-    reserveNumbersOp(brand, userId, 1),
-    { statement: insert, rows: [[brand, userId, ref, id, title, body, imageUrl, url, data, createdAt, expiresAt]] },
+    reserveNumbersOp(brand, user_id, 1),
+    op(insert, [[brand, user_id, ref, id, title, body, image_url, url, data, created_at, expires_at]]),
   ]
 }
 
 /** Locks the row of the user until the commit, and advances the last number by `count`. */
 export function reserveNumbersOp(brand: string, userId: string, count: number): Op {
-  return { statement: reserveNumbers, rows: [[brand, userId, count]] }
+  return op(reserveNumbers, [[brand, userId, count]])
 }
 
 // Ordered, so that two processes lock the rows of the same users in the same order.
@@ -142,14 +122,14 @@ export interface PageRequest {
 
 /** A page of one user's inbox, newest first. */
 export function pageOp({ brand, userId, part, before, most, now }: PageRequest): Op<Row> {
-  return { statement: selectPage, rows: [[brand, userId, part === 'archive' ? 1 : 0, before, most, now]] }
+  return op(selectPage, [[brand, userId, part === 'archive' ? 1 : 0, before, most, now]])
 }
 
 const selectPage = statement<Row>({
   name: 'select_inbox_page',
   columns: { brand: 'text', user_id: 'text', archived: 'bigint', before: 'bigint', most: 'bigint', now: 'bigint' },
   text: (rows) => `
-    select ${shownColumns.map((column) => `i.${column}`).join(', ')}
+    select ${shownColumns.join(', ')}
     from ${rows} r join inbox i on i.brand = r.brand and i.user_id = r.user_id and i.seq < r.before
     where i.dismissed_at is null and (i.archived_at is null) = (r.archived = 0) and ${unexpired}
     order by i.seq desc limit (select max(m.most) from ${rows} m)`,
@@ -160,6 +140,11 @@ export interface Counts {
   readonly unread: number
 }
 
+export const countsOf = (row: Counts | undefined): Counts => ({
+  unseen: Number(row?.unseen ?? 0),
+  unread: Number(row?.unread ?? 0),
+})
+
 /** The last number of a user, and the counts of the notifications in the part `inbox`. */
 export interface UserState extends Counts {
   readonly last: number
@@ -167,7 +152,7 @@ export interface UserState extends Counts {
 
 /** The state of one user. Without a notification ever, `last` is 0. */
 export function userStateOp(brand: string, userId: string, now: number): Op<UserState> {
-  return { statement: selectUserState, rows: [[brand, userId, now]] }
+  return op(selectUserState, [[brand, userId, now]])
 }
 
 /** Counts the notifications that are neither dismissed, nor archived, nor expired. Needs the aliases i and r. */
@@ -202,8 +187,7 @@ export interface ChangeRange {
 
 /** The new and changed notifications in these ranges, and the state of each user, from one snapshot. */
 export function changesOp(ranges: readonly ChangeRange[], now: number): Op<ChangedRow> {
-  const rows: Value[][] = ranges.map(({ brand, userId, after, upto }) => [brand, userId, after, upto, now])
-  return { statement: selectChanges, rows }
+  return op(selectChanges, ranges, ({ brand, userId, after, upto }) => [brand, userId, after, upto, now])
 }
 
 const selectChanges = statement<ChangedRow>({
@@ -211,10 +195,7 @@ const selectChanges = statement<ChangedRow>({
   columns: { brand: 'text', user_id: 'text', after: 'bigint', upto: 'bigint', now: 'bigint' },
   text: (rows) => `
     select r.brand, r.user_id, coalesce(u.last, 0) as last, c.unseen, c.unread, i.changed,
-      ${shownColumns
-        .slice(2)
-        .map((column) => `i.${column}`)
-        .join(', ')}
+      ${shownColumns.slice(2).join(', ')}
     from ${rows} r
     join (
       select r.brand, r.user_id, ${counts}

@@ -15,7 +15,7 @@ import type { ReconciliationTarget } from './options.ts'
 import { requestList } from './request-list.ts'
 import { type ReconciliationRun, readLatestRuns, saveRun } from './runs.ts'
 import { worstDirection } from './severity.ts'
-import { maxUsers, refuseGrownList, refuseShrunkList, type SizeReference } from './size-limits.ts'
+import { refuseGrownList, refuseShrunkList, type SizeReference } from './size-limits.ts'
 
 const saveEveryMs = 1_000
 
@@ -74,13 +74,11 @@ async function reconcileField(
     const list = { ids: 0, dataAt: 0 }
     try {
       if (!response.chunks) return false
-      const maxIds = run.any_size === 1 ? Number.POSITIVE_INFINITY : maxUsers(reference, limits)
       const parser = createAnswerParser(limits.idBytes)
-      const refuse = (): void => refuseGrownList(parser.ids, reference, limits)
-      await scratch.load(
-        'answer',
-        readTexts(response.chunks, parser, run, list, () => parser.ids > maxIds && refuse()),
-      )
+      const checkSize = (): void => {
+        if (run.any_size !== 1) refuseGrownList(parser.ids, reference, limits)
+      }
+      await scratch.load('answer', readTexts(response.chunks, parser, run, list, checkSize))
     } finally {
       await response.close()
     }

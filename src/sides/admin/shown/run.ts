@@ -3,8 +3,8 @@ import { clock } from '../../../base/runtime/clock.ts'
 import { nullable, text, whole } from '../../../contract/documents/described.ts'
 import { reconciliationFields } from '../../../contract/records.ts'
 import { remedies } from '../../../subjects/reconcile/answer-refused.ts'
+import { countFindings } from '../../../subjects/reconcile/findings.ts'
 import { type ReconciliationRun, runStates } from '../../../subjects/reconcile/runs.ts'
-import { severityOf } from '../../../subjects/reconcile/severity.ts'
 
 const time = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -69,17 +69,14 @@ export function shownRun(run: ReconciliationRun, now = clock.now()): ShownRun {
   }
 }
 
-function counts({
-  field,
-  operator_only,
-  crm_only,
-  too_recent,
-}: ReconciliationRun): NonNullable<ShownRun['discrepancies']> {
-  const found = { operator_only: operator_only ?? 0, crm_only: crm_only ?? 0 }
-  const bySeverity = { critical: 0, high: 0, low: 0 }
-  for (const direction of ['operator_only', 'crm_only'] as const)
-    bySeverity[severityOf(field, direction)] += found[direction]
-  return { ...bySeverity, ...found, too_recent: too_recent ?? 0 }
+function counts(run: ReconciliationRun): NonNullable<ShownRun['discrepancies']> {
+  const { operator_only, crm_only, too_recent } = run
+  return {
+    ...countFindings(run),
+    operator_only: operator_only ?? 0,
+    crm_only: crm_only ?? 0,
+    too_recent: too_recent ?? 0,
+  }
 }
 
 function iso(ms: number | null): string | null {
