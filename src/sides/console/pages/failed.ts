@@ -27,6 +27,8 @@ const filterNames = ['lane', 'activity', 'action', 'reason', 'user', 'error', 'f
 const groupNames = ['lane', 'activity', 'action', 'reason'] as const
 const mostListed = 50
 const mostGroups = 100
+/** The button of an act is on the same screen. */
+const mostAskedGroups = 10
 
 export const failedPage: Page = {
   path: '/failed',
@@ -39,10 +41,12 @@ export const failedPage: Page = {
     const isFiltered = filterNames.some((name) => visit.query[name] !== undefined)
     const isCounted = Object.keys(pick(visit.query, filterNames)).length === Object.keys(query).length
     const pending = groups.reduce((sum, group) => sum + group.pending, 0)
+    const count = `${omitted > 0 ? 'At least ' : ''}${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'}`
+    const counted = `${pending > 0 ? count : `No item${isFiltered ? ' that matches' : ''} waits`} for a decision.`
     return html`<h1>Failed Actions</h1>
-<p class="lead">!${pending === 0 ? `No item${isFiltered ? ' that matches' : ''} waits for a decision.` : html`${omitted > 0 ? 'At least ' : ''}${phraseCount(pending, 'item')} ${pending === 1 ? 'waits' : 'wait'} for a decision.`}${isCounted ? '' : ' The counts are of all users, errors and times. Only the items below match the whole filter.'}</p>
+<p class="lead">${isCounted ? counted : 'The items that match. Items are counted by lane, activity, action and reason only.'}</p>
 !${filterOf(visit)}
-!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing has failed. An item that fails for good is listed here, to be replayed or dismissed.') : html`!${groupTable(visit, groups, omitted)}!${helpOf(groups)}`}
+!${groups.length === 0 ? empty(isFiltered ? 'No Failed Action matches the filter: clear it to see all.' : 'Nothing has failed. An item that fails for good is listed here, to be replayed or dismissed.') : html`!${isCounted ? groupTable(visit, groups, omitted) : ''}!${helpOf(groups)}`}
 !${groups.length === 0 ? '' : await itemsOf(visit)}`
   },
 }
@@ -71,16 +75,16 @@ function helpOf(groups: readonly Group[]): Html {
   return found.length === 0 ? '' : html`<h2>What helps</h2>!${facts(found)}`
 }
 
-/** @param omitted how many further groups there are */
-function groupTable(visit: Visit, groups: readonly Group[], omitted = 0): Html {
-  const rows = groups.slice(0, mostGroups).map((group) => {
+/** @param omitted how many further groups there are @param most rows of the table */
+function groupTable(visit: Visit, groups: readonly Group[], omitted: number, most = mostGroups): Html {
+  const rows = groups.slice(0, most).map((group) => {
     const { lane, activity, action, reason, pending, dismissed, replayed } = group
     const of = { lane, activity: activity ?? undefined, action: action ?? undefined, reason }
     return html`<tr><th scope="row"><a href="${visit.link('/failed', of)}"><bdi>${lane}</bdi></a></th><td>${activity ?? '–'}</td><td>${action ?? '–'}</td><td>${reason}</td><td class="number">${number(pending)}</td><td class="number">${number(dismissed)}</td><td class="number">${number(replayed)}</td></tr>`
   })
   const more = groups.length - rows.length + omitted
   return html`!${table('Groups of failed items', ['Lane', 'Activity', 'Action', 'Reason', '#Pending', '#Dismissed', '#Replayed'], rows)}
-!${more > 0 ? html`<p class="lead">${phraseCount(more, 'further group')}: use the filter.</p>` : ''}`
+!${more > 0 ? html`<p class="lead">${phraseCount(more, 'further group')}.</p>` : ''}`
 }
 
 /** The items with boxes to select them. A key that is bound to brands lists the items of one lane. */
@@ -176,7 +180,7 @@ function decisionOf(action: 'replay' | 'dismiss', title: string, effect: string,
       const reached: Group[] = []
       const count = await callAll(visit, { ...selection, preview: true }, (groups) => reached.push(...groups))
       return {
-        before: reached.length === 0 ? '' : groupTable(visit, reached),
+        before: reached.length === 0 ? '' : groupTable(visit, reached, 0, mostAskedGroups),
         effect: html`${phraseCount(count, 'item')} ${effect}`,
         fields: html`!${action === 'replay' ? actInput(visit, 'Most messages per second (optional; the rate of the lane is never exceeded)', 'per_second', '', html`type="number" min="1" max="1000000"`) : ''}!${reasonField(visit, route)}`,
         none: count === 0 && 'No pending item matches.',
