@@ -44,7 +44,7 @@ async function open(t: TestContext, url: string, options: BrowserContextOptions 
 }
 
 /** The side cannot be reached, as one test wants it. */
-const lostConnection = /net::ERR_|htmx:sse:error/
+const lostConnection = /net::ERR_|htmx:(sse:)?error/
 
 const tabs =
   (javaScriptEnabled: boolean) =>
@@ -164,6 +164,34 @@ test('a live page shows a change by itself, unless it is paused, and keeps what 
   await page.keyboard.press('Escape')
   await page.keyboard.press('/')
   assert.equal(await page.evaluate('document.activeElement.id'), '', 'keys can be switched off')
+})
+
+test('a live page whose first connection fails says so and connects again; one whose session ended in between leads to the sign-in', {
+  skip,
+}, async (t) => {
+  const { platform } = await sidesAtWork(t)
+  const proxy = await tcpProxy(t, platform)
+  const page = await open(t, proxy.url)
+  let failing = true
+  await page.route('**/console/lanes*', (route) =>
+    failing && route.request().headers().accept?.includes('event-stream') ? route.abort() : route.continue(),
+  )
+  await page.goto(`${proxy.url}/console/lanes`)
+  await page.waitForSelector('text=No connection: trying again')
+  failing = false
+  await post(`${platform}/admin/lanes/pause`, { lane: '1/push', reason: 'seen in the end' }, anna.key)
+  await page.waitForSelector('text=seen in the end')
+  assert.equal(await page.locator('[data-lost]').count(), 0)
+
+  proxy.cut()
+  await page.waitForSelector('text=No connection: trying again')
+  // The same browser signs out in another tab.
+  const other = await page.context().newPage()
+  await other.goto(`${platform}/console/help`)
+  await other.click('form.person button')
+  await other.waitForSelector('#key')
+  proxy.restore()
+  await page.waitForURL(/\/console\/sign-in/)
 })
 
 test('an act whose button is clicked twice is sent once, and again after a return to its page', { skip }, async (t) => {

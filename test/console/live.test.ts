@@ -94,6 +94,27 @@ test('a page that stops ends its connections, and more viewers than the limit ar
   assert.throws(() => live.pages.add({} as ServerResponse, {}, async () => ''), { status: 503 })
 })
 
+test('a live part that cannot be shown ends or is tried again, and is never another page', async (t) => {
+  const { url } = await startPlatform(t, { lanes: [] })
+  const { cookie } = await signedIn(url, adminKey.key)
+  const connect = (path: string, headers: object) =>
+    fetch(`${url}/console${path}`, { headers: { accept: 'text/html, text/event-stream', ...headers } })
+  for (const [path, headers] of [
+    ['/lanes', {}],
+    ['/lanes', { cookie: 'bellwire-platform=of-another-time' }],
+    ['/nothing', { cookie }],
+  ] as const) {
+    const answer = await connect(path, headers)
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/)
+    assert.deepEqual([answer.status, await answer.text()], [200, 'event: ended\ndata: \n\n'], path)
+  }
+  const viewers = await Promise.all(Array.from({ length: 200 }, () => connect('/lanes', { cookie })))
+  t.after(() => Promise.all(viewers.map(({ body }) => body?.cancel())))
+  const refused = await connect('/lanes', { cookie })
+  assert.match(refused.headers.get('content-type') ?? '', /^text\/event-stream/)
+  assert.deepEqual([refused.status, await refused.text()], [503, ''])
+})
+
 test('viewers of different pages, with different keys, cost one statement on PostgreSQL each second', {
   skip: await withoutPostgres(),
 }, async (t) => {

@@ -10,6 +10,9 @@ const everyMs = 1_000
 const pingMs = 15_000
 /** Most open live pages of this process. */
 const mostViewers = 200
+export const eventStream = 'text/event-stream; charset=utf-8'
+/** The page is opened again, and says why it has ended. */
+export const endedEvent = 'event: ended\ndata: \n\n'
 /** A viewer that has not read this much is left out until it has. */
 const mostUnread = 256 * 1024
 
@@ -37,7 +40,7 @@ export function createLivePages(): LivePages {
     add(response, headers, compose) {
       if (viewers.size >= mostViewers || stopped)
         throw new HttpError(503, 'too many live pages are open: close some, or pause them', 5)
-      response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+      response.setHeader('content-type', eventStream)
       response.writeHead(200, { ...headers, 'x-accel-buffering': 'no' })
       // The viewer is connected before the first part is composed.
       response.flushHeaders()
@@ -77,7 +80,7 @@ async function show(viewer: Viewer): Promise<void> {
   } catch (error) {
     // The page itself shows an error that lasts. A store that is away for a moment ends no connection.
     if (!(error instanceof HttpError) || error.status >= 500) return
-    response.end('event: ended\ndata: \n\n')
+    response.end(endedEvent)
   } finally {
     viewer.composing = false
   }

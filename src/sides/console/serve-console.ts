@@ -18,7 +18,7 @@ import { errorContent, refusalOf } from './error-content.ts'
 import { createFiles } from './files.ts'
 import { type Html, html, type Link, query as queryOf } from './html.ts'
 import { documentOf, frameOf, helpOf, signedInOf, signInOf } from './layout.ts'
-import { createLivePages } from './live.ts'
+import { createLivePages, endedEvent, eventStream } from './live.ts'
 import { createOidc, type Oidc, type OidcAttempt } from './oidc.ts'
 import { demandSameOrigin, originOf } from './origin.ts'
 import { createOtherSide } from './other-side.ts'
@@ -138,6 +138,7 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
       opened.set(request, session)
       return
     }
+    if (isOfLivePart(request)) throw sessionEnded()
     const base = baseOf(request)
     const to = request.method === 'GET' ? request.originalUrl.slice(base.length) : ''
     const ended = readCookie(request, cookieName) === undefined ? undefined : 'session'
@@ -284,11 +285,11 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     // The sign-in leads to the overview, which a key may lack.
     if (page.path === '/' && first && first !== page) return reply.redirect(visit.link(first.path), 303)
     demand(visit, page.needs)
-    if (page.live && request.headers.accept?.includes('text/event-stream')) {
+    if (page.live && isOfLivePart(request)) {
       const compose = page.live
       const headers = { ...(reply.getHeaders() as Record<string, string>), 'cache-control': 'no-store' }
       live.add(reply.raw, headers, async () => {
-        if (!(await openSession(request, reply))) throw new HttpError(401, 'the session has ended: sign in again')
+        if (!(await openSession(request, reply))) throw sessionEnded()
         return compose(visit)
       })
       return reply.hijack()
@@ -374,6 +375,11 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
 
   async function showError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { status, message } = reportRefusal(error, request)
+    // The script would show any other content as the live part. After an error of the server it connects again.
+    if (isOfLivePart(request))
+      return status < 500
+        ? reply.code(200).type(eventStream).send(endedEvent)
+        : reply.code(status).type(eventStream).send('')
     const path = request.routeOptions.url ?? ''
     const isOpen = opened.has(request)
     const ways: readonly Link[] = isOpen ? waysOn(request, status) : [[baseOf(request), 'Sign in']]
@@ -396,6 +402,10 @@ export async function serveConsole(app: FastifyInstance, options: ConsoleOptions
     ]
   }
 }
+
+const isOfLivePart = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/event-stream') === true
+
+const sessionEnded = (): HttpError => new HttpError(401, 'the session has ended: sign in again')
 
 const unknownPerson = (name: string): string =>
   `${name} may not use this console: add the name to console.people, with scopes`

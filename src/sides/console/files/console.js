@@ -75,6 +75,13 @@ function showConnection(isLost) {
 }
 document.addEventListener('htmx:sse:error', () => showConnection(true))
 document.addEventListener('htmx:sse:after:connection', () => showConnection(false))
+// The extension repeats a connection that was there before, but not the first one.
+document.addEventListener('htmx:error', ({ target: live }) => {
+  const address = live.getAttribute?.('hx-sse:connect')
+  if (!address || live._htmx?.sse) return
+  showConnection(true)
+  setTimeout(() => htmx.ajax('GET', address, { source: live }), 2_000)
+})
 
 // The session has ended: the page itself leads to the sign-in.
 document.addEventListener('ended', () => location.reload())
