@@ -105,6 +105,31 @@ test('a value of another type is named: a number for a text, a list, null, or a 
   assert.match(messageOf({ attributes: Promise.resolve() }), /with a function among, found a promise: await it$/)
 })
 
+test('the members of components of your own are checked, as those of a module of the configuration file', () => {
+  const send = async () => []
+  const service = { name: 'pager', concurrency: 0, reaches: () => true, send }
+  const findNone = async () => new Map()
+  const { paths } = refused(() =>
+    createOperator({
+      ...operator,
+      push: { devices: { source: { findDevices: findNone, findHolders: findNone }, services: [service] } },
+      site: { name: 'mine', max: 0, send },
+      attributes: { name: 'mine', among: findNone },
+    } as unknown as OperatorOptions),
+  )
+  assert.deepEqual(paths, [
+    'push.devices.source.name',
+    'push.devices.services[0].concurrency',
+    'site.max',
+    'attributes.fields',
+  ])
+  const lane = { ...platform.lanes[0], provider: { name: 'mine', send } } as unknown as (typeof platform.lanes)[number]
+  assert.throws(
+    () => createPlatform({ ...platform, lanes: [lane] }),
+    /^ConfigError: createPlatform {2}lanes\[0\]\.provider\.max: expected a whole number of messages, at least 1$/,
+  )
+})
+
 test('a misspelt option is refused at every level, with the name that was meant', () => {
   const [lane] = platform.lanes
   const wrong: readonly (() => unknown)[] = [
@@ -118,7 +143,7 @@ test('a misspelt option is refused at every level, with the name that was meant'
       createOperator({
         ...operator,
         suppression: { exempt: { activites: ['7'] } },
-        attributes: { among() {} },
+        attributes: { name: 'mine', fields: [], among() {} },
       } as never),
     () => createOperator({ ...operator, content: { titel: '/title' } } as never),
     () => createPlatform({ ...platform, lane: [] } as never),

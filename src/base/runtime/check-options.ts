@@ -156,8 +156,27 @@ export const required = (setting: Leaf<unknown>): Setting => {
 /** An object with these functions, or a function if there are none. */
 export function custom(expected: string, ...methods: readonly string[]): OptionCheck {
   return (value, path, { wrong }) => {
-    const has = methods.every((name) => typeof Object(value)[name] === 'function')
-    if (methods.length === 0 ? typeof value === 'function' : has) return
-    wrong(unexpected(path, expected, value))
+    if (!hasFunctions(value, methods)) wrong(unexpected(path, expected, value))
   }
+}
+
+/**
+ * An object with these functions, whose other members are checked too.
+ *
+ * @param faultsOf the missing and invalid members, each with the expected one
+ */
+export function component<Of>(
+  expected: string,
+  methods: readonly string[],
+  faultsOf: (value: Of) => readonly (readonly [member: string, expected: string] | false)[],
+): OptionCheck {
+  return (value, path, { wrong }) => {
+    if (!hasFunctions(value, methods)) return wrong(unexpected(path, expected, value))
+    for (const fault of faultsOf(value as Of)) if (fault) wrong({ path: `${path}.${fault[0]}`, description: fault[1] })
+  }
+}
+
+function hasFunctions(value: unknown, methods: readonly string[]): boolean {
+  if (methods.length === 0) return typeof value === 'function'
+  return methods.every((name) => typeof Object(value)[name] === 'function')
 }

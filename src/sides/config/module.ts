@@ -7,6 +7,13 @@ import type { SuppressionRule } from '../../subjects/delivery/suppress.ts'
 import type { DeviceSource } from '../../subjects/devices/device-source.ts'
 import type { Provider } from '../../subjects/providers/provider.ts'
 import type { PushService } from '../../subjects/providers/push-service.ts'
+import {
+  deviceSourceFaults,
+  type MemberFault,
+  providerFaults,
+  serviceFaults,
+  sourceFaults,
+} from '../../subjects/settings/own-code.ts'
 import { ConfigError, closestName } from './problem.ts'
 
 /**
@@ -15,58 +22,25 @@ import { ConfigError, closestName } from './problem.ts'
  * @throws ConfigError that names the missing members
  * @example const provider = await loadProvider('/srv/mine.ts', 'provider', 'operator.push')
  */
-export async function loadProvider(file: string, name: string, path: string): Promise<Provider> {
-  return load<Provider>(file, name, path, (provider) => [
-    typeof provider.name !== 'string' && 'name: expected a text',
-    !(Number.isInteger(provider.max) && provider.max >= 1) && 'max: expected a whole number of messages, at least 1',
-    typeof provider.send !== 'function' &&
-      'send: expected a function (messages, context) that returns one result per message',
-  ])
-}
+export const loadProvider = (file: string, name: string, path: string): Promise<Provider> =>
+  load(file, name, path, providerFaults)
 
 /** Imports an AttributeSource in the same way. */
-export async function loadSource(file: string, name: string, path: string): Promise<AttributeSource> {
-  return load<AttributeSource>(file, name, path, (source) => [
-    typeof source.name !== 'string' && 'name: expected a text',
-    !Array.isArray(source.fields) && "fields: expected a list such as ['blocked', 'excluded']",
-    source.all !== undefined &&
-      typeof source.all !== 'function' &&
-      'all: expected a function (brand, field, {signal}), or nothing',
-    typeof source.among !== 'function' && 'among: expected a function (brand, userIds, fields, context)',
-  ])
-}
+export const loadSource = (file: string, name: string, path: string): Promise<AttributeSource> =>
+  load(file, name, path, sourceFaults)
 
 /** Imports a PushService in the same way. */
-export async function loadPushService(file: string, name: string, path: string): Promise<PushService> {
-  return load<PushService>(file, name, path, (service) => [
-    typeof service.name !== 'string' && 'name: expected a text, unique among the push services',
-    typeof service.reaches !== 'function' &&
-      'reaches: expected a function (device) that returns whether the service can reach the device',
-    !(Number.isInteger(service.concurrency) && service.concurrency >= 1) &&
-      'concurrency: expected a whole number of concurrent sends, at least 1',
-    service.perSecond !== undefined &&
-      !(service.perSecond > 0) &&
-      'perSecond: expected the most sends in a second, above 0, or nothing',
-    typeof service.send !== 'function' &&
-      'send: expected a function (push, context) that returns the result for one device',
-  ])
-}
+export const loadPushService = (file: string, name: string, path: string): Promise<PushService> =>
+  load(file, name, path, serviceFaults)
 
 /** Imports a DeviceSource in the same way. */
-export async function loadDeviceSource(file: string, name: string, path: string): Promise<DeviceSource> {
-  return load<DeviceSource>(file, name, path, (source) => [
-    typeof source.name !== 'string' && 'name: expected a text',
-    typeof source.findDevices !== 'function' &&
-      'findDevices: expected a function (brand, userIds, context) that returns a Map of devices',
-    typeof source.findHolders !== 'function' &&
-      'findHolders: expected a function (brand, tokens, context) that returns a Map',
-  ])
-}
+export const loadDeviceSource = (file: string, name: string, path: string): Promise<DeviceSource> =>
+  load(file, name, path, deviceSourceFaults)
 
 /** Imports a rule of suppression: a function. */
 export async function loadRule(file: string, name: string, path: string): Promise<SuppressionRule> {
   return load<SuppressionRule>(file, name, path, (rule) => [
-    typeof rule !== 'function' && `${name}: expected a function (message, context) that returns a reason, or undefined`,
+    typeof rule !== 'function' && [name, 'expected a function (message, context) that returns a reason, or undefined'],
   ])
 }
 
@@ -74,7 +48,7 @@ async function load<T extends object>(
   file: string,
   name: string,
   path: string,
-  faults: (value: T) => (string | false)[],
+  faults: (value: T) => readonly (MemberFault | false)[],
 ): Promise<T> {
   const refuse = (description: string, remedy: string): never => {
     throw new ConfigError([{ path, where: basename(file), description, remedy }])
@@ -95,7 +69,8 @@ async function load<T extends object>(
     return refuse(`exports no object named ${name}`, remedy)
   }
   const found = faults(value as T).filter((fault) => fault !== false)
-  if (found.length > 0) refuse(`${name} has missing or invalid members`, found.join('; '))
+  if (found.length > 0)
+    refuse(`${name} has missing or invalid members`, found.map((fault) => fault.join(': ')).join('; '))
   return value as T
 }
 

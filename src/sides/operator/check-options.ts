@@ -4,6 +4,7 @@ import {
   anything,
   byOption,
   checkOptions,
+  component,
   custom,
   list,
   type OptionsOf,
@@ -22,6 +23,7 @@ import {
   siteOption,
   suppressionOption,
 } from '../../subjects/settings/option-checks.ts'
+import { sourceFaults } from '../../subjects/settings/own-code.ts'
 import type { OperatorOptions } from './options.ts'
 
 const { settings } = operator
@@ -48,7 +50,7 @@ const known: OptionsOf<OperatorOptions> = {
     ),
   ),
   site: siteOption,
-  attributes: optional(custom('an AttributeSource, with a function among', 'among')),
+  attributes: optional(component('an AttributeSource, with a function among', ['among'], sourceFaults)),
   suppression: suppressionOption,
   app: settings.app,
   status: optional(

@@ -4,6 +4,7 @@ import {
   anything,
   byOption,
   checkOptions,
+  component,
   custom,
   list,
   type Option,
@@ -23,6 +24,7 @@ import {
   siteOption,
   suppressionOption,
 } from '../../subjects/settings/option-checks.ts'
+import { providerFaults } from '../../subjects/settings/own-code.ts'
 import { platform } from '../../subjects/settings/platform.ts'
 import type { LaneOptions, OwnDeliveryOptions, PlatformOptions } from './options.ts'
 
@@ -44,12 +46,14 @@ const brandOrOrigins: Option = (value, path, { check, wrong }) => {
   if (Object.keys(value).length === 0) wrong({ path, description: 'missing; expected a brand for each origin' })
 }
 
+const laneProvider = component("operatorApi({ url, apiKey }), a custom Provider, or 'own'", ['send'], providerFaults)
+
 const laneOptions: OptionsOf<LaneOptions> = {
   ...(byOption(lane) as OptionsOf<Omit<LaneOptions, 'provider' | 'mode' | 'status'>>),
   mode: required(mode),
   provider: (value, path, checks) => {
     if (value === 'own' || typeof value === 'function') return
-    custom("operatorApi({ url, apiKey }), a custom Provider, or 'own'", 'send')(value, path, checks)
+    laneProvider(value, path, checks)
   },
   status: optional(
     object({ ...byOption(statusSettings), poll: optional(object({ ...addressOptions, url, apiKey, everyMs })) }),

@@ -3,6 +3,7 @@
 import {
   anything,
   byOption,
+  component,
   custom,
   list,
   type Option,
@@ -15,6 +16,7 @@ import { addressSettings } from './address.ts'
 import { alerts } from './alerts.ts'
 import { attributeSettings } from './attributes.ts'
 import { devices } from './devices.ts'
+import { deviceSourceFaults, providerFaults, serviceFaults } from './own-code.ts'
 
 /** The settings beside an address. The files have been read. */
 export const addressOptions: Readonly<Record<string, Option>> = {
@@ -31,11 +33,11 @@ export const alertsOption = optional(object({ ...byOption(limitsOfAlerts), to: l
 const share = kind('a number from 0 to 1', Number, {
   asOption: { fits: (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1 },
 })
-const provider = custom('a Provider, with a function send', 'send')
-const service = custom(
+const provider = component('a Provider, with a function send', ['send'], providerFaults)
+const service = component(
   'a push service, such as fcm({ … }) or one with the functions reaches and send',
-  'reaches',
-  'send',
+  ['reaches', 'send'],
+  serviceFaults,
 )
 const { source: _source, services: _services, removals, ...settingsOfDevices } = devices.settings
 
@@ -43,10 +45,10 @@ const pushDevices = object({
   ...byOption(settingsOfDevices),
   source: orWord(
     'registry',
-    custom(
+    component(
       "'registry', or a DeviceSource with the functions findDevices and findHolders",
-      'findDevices',
-      'findHolders',
+      ['findDevices', 'findHolders'],
+      deviceSourceFaults,
     ),
   ),
   services: list(service, {
