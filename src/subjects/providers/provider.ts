@@ -35,7 +35,10 @@ export interface Part {
 export interface SendContext {
   /** Epoch milliseconds. A message without an answer at the deadline is fatal. */
   readonly deadline: number
-  /** Aborts when the process is stopping. Within a guard it also aborts at the deadline of the call. */
+  /**
+   * Of a provider: aborts at the deadline of the call, and at the platform also when the process is stopping. The stop of an operator
+   * waits for the call instead. Of a push service: see PushService.send().
+   */
   readonly signal: AbortSignal
 }
 
