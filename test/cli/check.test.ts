@@ -72,6 +72,7 @@ test('check: a run that cannot begin exits with 2, and says what to do', async (
     [[], /add --yes to send the messages, or --dry-run/],
     [['--yes', '--only', 'bach'], /--only bach names no check/],
     [['--yes', '--report', 'report.pdf'], /--report report\.pdf: the extension chooses the format/],
+    [['--yes', '--report', 'none/report.html'], /--report none\/report\.html cannot be written: ENOENT/],
     [['--yes', '--compare', import.meta.filename], /is not a JSON report of bellwire check/],
     [['--yes', '--fields', 'blocked,banned'], /banned is none of blocked, excluded/],
     [['--yes', '--blocked-user', users.normal], /the user user-1 is named twice/],

@@ -72,3 +72,11 @@ test('bellwire operator profile prints the profile or writes it to a file', asyn
   const { out: schema } = await run(['operator', 'profile', '--schema'])
   assert.deepEqual(JSON.parse(schema), JSON.parse(JSON.stringify(profileSchema)))
 })
+
+test('init: a folder that cannot be written is an error without a stack', async (t) => {
+  const file = join(await temporary(t), 'file')
+  await writeFile(file, '')
+  const { code, err } = await run(['init', 'operator', '--dir', join(file, 'new')])
+  assert.match(err, /^bellwire: --dir cannot be written: ENOTDIR[^\n]*\n$/)
+  assert.equal(code, 2)
+})

@@ -168,3 +168,11 @@ for (const offset of [0, 1, 4] as const) {
     assert.match(err, /is in use: choose others with --port/)
   })
 }
+
+test('stand-ins in a folder that cannot be written end with an error without a stack', async (t) => {
+  const file = join(await temporary(t), 'file')
+  await writeFile(file, '')
+  const { code, err } = await run(['stand-ins', '--dir', join(file, 'new'), '--port', '0'])
+  assert.match(err, /^bellwire: --dir cannot be written: ENOTDIR[^\n]*\n$/)
+  assert.equal(code, 2)
+})

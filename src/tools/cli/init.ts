@@ -35,7 +35,7 @@ export function command(): Command {
       const folder = resolve(options.dir)
       const answer = side ?? (await question('Which side do you run, operator or platform?', 'operator', isSide))
       const files = answer === 'operator' ? await askOperator(options) : await askPlatform(options)
-      await writeFiles(folder, files)
+      await writeFiles(folder, files).catch(refuseFolder)
       await composeAll(await loadConfig(join(folder, 'bellwire.yaml'), {}))
       console.log(nextSteps(answer, options.dir, files.firstMessage))
     })
@@ -84,6 +84,10 @@ async function question(text: string, preset: string, isValid: Check, given?: st
     if (isValid(answer)) return answer
     console.error(`"${answer}" is no valid answer.`)
   }
+}
+
+function refuseFolder(error: Error): never {
+  throw error instanceof CliError ? error : new CliError(exit.usage, `--dir cannot be written: ${error.message}`)
 }
 
 /** Replaces no file. Only the owner can read the secrets. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../../../base/runtime/make-folder.ts'
 import type { Enqueued } from '../../checker/platform/lane.ts'
 import { ask } from '../confirm.ts'
+import { refuseWith } from '../exit.ts'
 import { runShell } from './shell.ts'
 
 export interface EnqueueOptions {
@@ -25,7 +26,7 @@ export function enqueuer(
   let turn: Promise<unknown> = Promise.resolve()
 
   async function enqueue({ channel, name, records }: Enqueued): Promise<void> {
-    made ??= folderAt(folder)
+    made ??= folderAt(folder).catch(refuseWith('--folder cannot be written'))
     const file = join(await made, `${String(++step).padStart(2, '0')}-${name}.ndjson`)
     await writeFile(file, records.map(({ text }) => `${text}\n`).join(''), { mode: 0o600 })
     if (enqueueCommand !== undefined) {

@@ -46,7 +46,7 @@ export async function readEarlier({
   report,
   compare,
 }: Pick<RunOptions, 'report' | 'compare'>): Promise<Report | undefined> {
-  checkReportFiles(report)
+  await checkReportFiles(report)
   return compare === undefined ? undefined : readReport(compare)
 }
 
@@ -91,8 +91,8 @@ function phraseFailure({ check, target, seen = '' }: Result): string {
 /** Writes and prints the report. @returns the exit code */
 export async function publish(report: Report, options: RunOptions, earlier: Report | undefined): Promise<number> {
   const comparison = earlier && compareReports(earlier, report)
-  await writeReports(options.report, report, comparison)
   console.log(options.json ? toJson(report) : textReport(report, comparison))
+  await writeReports(options.report, report, comparison)
   return exitCodeOf(report, options.strict)
 }
 

@@ -1,7 +1,8 @@
 // The formats of a report, by the extension of its file.
 
-import { readFile, writeFile } from 'node:fs/promises'
-import { extname } from 'node:path'
+import { constants } from 'node:fs'
+import { access, readFile, writeFile } from 'node:fs/promises'
+import { dirname, extname } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Report } from '../../checker/report-schema.ts'
 import type { Comparison } from '../../checker/reports/compare.ts'
@@ -17,14 +18,16 @@ const formats: Readonly<Record<string, (report: Report, comparison?: Comparison)
   '.txt': (report, comparison) => `${stripVTControlCharacters(textReport(report, comparison))}\n`,
 }
 
-/** Checked before the run, so that no result is lost. @throws CliError for an unknown extension */
-export function checkReportFiles(files: readonly string[]): void {
+/** Checked before the run, so that no result is lost. @throws CliError for an unknown extension, or a folder without write access */
+export async function checkReportFiles(files: readonly string[]): Promise<void> {
   const wrong = files.find((file) => !Object.hasOwn(formats, extname(file)))
   if (wrong !== undefined)
     throw new CliError(
       exit.usage,
       `--report ${wrong}: the extension chooses the format: .html, .json, .xml (JUnit) or .txt`,
     )
+  for (const file of files)
+    await access(dirname(file), constants.W_OK).catch(refuseWith(`--report ${file} cannot be written`))
 }
 
 export async function writeReports(
@@ -32,7 +35,10 @@ export async function writeReports(
   report: Report,
   comparison: Comparison | undefined,
 ): Promise<void> {
-  for (const file of files) await writeFile(file, formats[extname(file)]?.(report, comparison) ?? '', { mode: 0o600 })
+  for (const file of files) {
+    const text = formats[extname(file)]?.(report, comparison) ?? ''
+    await writeFile(file, text, { mode: 0o600 }).catch(refuseWith(`--report ${file} cannot be written`))
+  }
 }
 
 /** Reads an earlier JSON report. @throws CliError if it is none */

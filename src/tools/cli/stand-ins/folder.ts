@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { makeFolder } from '../../../base/runtime/make-folder.ts'
 import type { VapidKeys } from '../../../subjects/providers/web-push/vapid.ts'
 import type { StandIns } from '../../stand-ins/all.ts'
-import { CliError, exit } from '../exit.ts'
+import { CliError, exit, refuseWith } from '../exit.ts'
 
 /** The keys of the written configuration. They are public, because it listens on this machine only. */
 export const writtenKeys = {
@@ -17,13 +17,18 @@ export const writtenKeys = {
 const mark = '# Written by `bellwire stand-ins`'
 const config = 'bellwire.yaml'
 
+const refuseFolder = refuseWith('--dir cannot be written')
+
 /** @throws CliError if the folder contains a configuration that this command did not write */
 export async function claimFolder(folder: string): Promise<void> {
-  makeFolder(folder)
-  const existing = await readFile(join(folder, config), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return mark
-    throw error
-  })
+  try {
+    makeFolder(folder)
+  } catch (error) {
+    refuseFolder(error as Error)
+  }
+  const existing = await readFile(join(folder, config), 'utf8').catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' ? mark : refuseFolder(error),
+  )
   if (existing.startsWith(mark)) return
   throw new CliError(
     exit.usage,
@@ -42,7 +47,9 @@ export async function writeFolder(folder: string, standIns: StandIns, vapid: Vap
     [config]: `${head}\n${stringify(operatorOf(standIns, vapid))}`,
   }
   const written = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  await Promise.all(written.map(([name, text]) => writeFile(join(folder, name), text, { mode: 0o600 })))
+  await Promise.all(written.map(([name, text]) => writeFile(join(folder, name), text, { mode: 0o600 }))).catch(
+    refuseFolder,
+  )
   return written.map(([name]) => name)
 }
 
