@@ -148,6 +148,7 @@ onSqlite('an import in which it is unclear who is blocked is refused', async (t,
     ['user_id,blocked,blocked\n9,true,false\n', /two columns are named blocked/],
     ['user_id,Blocked,active\n9,true,false\n', /the column Blocked is unknown: write blocked/],
     ['', /its first line must name the columns/],
+    ['"user_id";"blocked"\n9;true\n', /must name the columns, separated by commas, .* it is: "user_id";"blocked"$/],
   ] as const) {
     const answer = await importBody(url, '1', body, csv)
     assert.deepEqual([answer.status, error.test(answer.body.error)], [400, true], JSON.stringify(answer.body))

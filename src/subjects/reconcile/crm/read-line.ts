@@ -43,12 +43,8 @@ export interface CsvReader {
 
 /** @param header the first line. @throws Error if it lacks the necessary columns, or a column is ambiguous */
 export function csvReader(header: string): CsvReader {
-  const columns = checkColumns(
-    readCells(header.replace(/^\ufeff/, '')).map((name) => name.trim()),
-    names,
-  )
-  if (!columns.includes('user_id'))
-    throw new Error(`the first line must name the columns, user_id among them; it is: ${header.slice(0, 200)}`)
+  const columns = checkColumns(readHeader(header), names)
+  if (!columns.includes('user_id')) throw new Error(noColumns(header))
   if (!columns.some((name) => fields.includes(name as Field)))
     throw new Error(`no column is an attribute: name at least one of ${fields.join(', ')}`)
   return {
@@ -69,6 +65,17 @@ export function csvReader(header: string): CsvReader {
     },
   }
 }
+
+function readHeader(header: string): string[] {
+  try {
+    return readCells(header.replace(/^\ufeff/, '')).map((name) => name.trim())
+  } catch {
+    throw new Error(noColumns(header))
+  }
+}
+
+const noColumns = (header: string): string =>
+  `the first line must name the columns, separated by commas, user_id among them; it is: ${header.slice(0, 200)}`
 
 function readCells(line: string): string[] {
   if (!line.includes('"')) return line.split(',')
