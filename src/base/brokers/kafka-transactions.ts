@@ -23,11 +23,12 @@ type FetchPartition = FetchResponse['responses'][number]['partitions'][number]
 
 /** The batches stay, because the client reads the next offset from the last one. */
 function dropAborted({ abortedTransactions, records }: FetchPartition): void {
+  if (!abortedTransactions?.length || !records) return
   const { IS_CONTROL, IS_TRANSACTIONAL } = loadKafka()
-  const aborted = [...(abortedTransactions ?? [])].sort((a, b) => Number(a.firstOffset - b.firstOffset))
+  const aborted = abortedTransactions.toSorted((a, b) => Number(a.firstOffset - b.firstOffset))
   /** The producers whose transaction at this place of the partition was aborted. */
   const producers = new Set<bigint>()
-  for (const batch of records ?? []) {
+  for (const batch of records) {
     const lastOffset = batch.firstOffset + BigInt(batch.lastOffsetDelta)
     while (aborted[0] && aborted[0].firstOffset <= lastOffset) producers.add((aborted.shift() as Aborted).producerId)
     if (batch.attributes & IS_CONTROL) {
