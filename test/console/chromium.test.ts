@@ -183,6 +183,21 @@ test('a live page whose first connection fails says so and connects again; one w
   await page.waitForSelector('text=seen in the end')
   assert.equal(await page.locator('[data-lost]').count(), 0)
 
+  await page.clock.install()
+  await page.reload()
+  await page.waitForSelector('text=seen in the end')
+  const isLost = () => page.locator('[data-lost]').count()
+  await page.evaluate(
+    "new Promise((resolve) => document.addEventListener('htmx:sse:before:message', () => resolve(), { once: true }))",
+  )
+  proxy.freeze()
+  await page.clock.fastForward(39_000)
+  assert.equal(await isLost(), 0)
+  await page.clock.fastForward(2_000)
+  assert.equal(await isLost(), 1, 'a connection that hangs is lost')
+  proxy.restore()
+  await page.waitForSelector('text=Live: pause')
+
   proxy.cut()
   await page.waitForSelector('text=No connection: trying again')
   // The same browser signs out in another tab.

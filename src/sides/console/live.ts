@@ -74,7 +74,9 @@ async function show(viewer: Viewer): Promise<void> {
     const part = await viewer.compose()
     const now = clock.monotonic()
     if (part === viewer.shown && now - viewer.lastAt < pingMs) return
-    response.write(part === viewer.shown ? ':\n\n' : `data: ${part.replace(/\r\n?|\n/g, '\ndata: ')}\n\n`)
+    response.write(
+      part === viewer.shown ? 'event: unchanged\ndata: \n\n' : `data: ${part.replace(/\r\n?|\n/g, '\ndata: ')}\n\n`,
+    )
     viewer.shown = part
     viewer.lastAt = now
   } catch (error) {

@@ -74,7 +74,22 @@ function showConnection(isLost) {
   says.textContent = isLost ? 'No connection: trying again' : says.dataset.says
 }
 document.addEventListener('htmx:sse:error', () => showConnection(true))
-document.addEventListener('htmx:sse:after:connection', () => showConnection(false))
+document.addEventListener('htmx:sse:after:connection', expectMessage)
+document.addEventListener('htmx:sse:before:message', (event) => {
+  showConnection(false)
+  expectMessage(event)
+})
+
+// A connection may be lost without an error, as by a tunnel that hangs. The server sends a message at least every 15 s.
+let silence
+function expectMessage({ detail: { connection } }) {
+  clearTimeout(silence)
+  silence = setTimeout(() => {
+    showConnection(true)
+    connection.reader?.cancel()
+  }, 40_000)
+}
+
 // The extension repeats a connection that was there before, but not the first one.
 document.addEventListener('htmx:error', ({ target: live }) => {
   const address = live.getAttribute?.('hx-sse:connect')
