@@ -82,13 +82,7 @@ const bulkChecks = checksOf(bulk, [
   },
 ])
 
-interface Lone {
-  readonly trace: Trace
-  /** When the record was enqueued, in milliseconds of the monotonic clock. */
-  readonly enqueuedAt: number
-}
-
-const lone: Scenario<Lone, Lane> = {
+const lone = {
   scope: 'batch',
   needs: ['time span'],
   messages: 1,
@@ -98,7 +92,7 @@ const lone: Scenario<Lone, Lane> = {
     if (enqueuedAt === undefined) throw new NotJudged('the record was not enqueued')
     return { trace, enqueuedAt }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 /** For the way of the record into the queue, and for timers. */
 const toleranceMs = 1_000

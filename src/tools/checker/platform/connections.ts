@@ -1,25 +1,17 @@
 // §7.1, §7.2, row 8: answers that are lost.
 
 import { type Check, checksOf, should } from '../check.ts'
-import { expect, Failed, NotJudged } from '../verdict.ts'
+import { expect, NotJudged } from '../verdict.ts'
+import { cutBy, expectRetried } from './expect-retried.ts'
 import type { Lane } from './lane.ts'
-import { isFirst, type OneRecord, oneRecord } from './one-record.ts'
+import { isFirst, oneRecord } from './one-record.ts'
 import { cutBody, hang, reset, successful } from './replies.ts'
-import type { Reply } from './request.ts'
 
 /** The connection is reset, then cut within the answer. */
 export const lostAnswers = oneRecord((target) => (open) => {
   if (isFirst(open)) return reset
   return open.messages[0]?.attempt === 2 ? cutBody(target, open) : successful(target, open)
 })
-
-function expectRetriedAfter({ trace, record }: OneRecord, cut: Reply['cut'], what: string): void {
-  const requests = trace.of(record)
-  const place = requests.findIndex(({ reply }) => reply.cut === cut)
-  if (place < 0) throw new NotJudged('the platform stopped before this request')
-  if (place === requests.length - 1)
-    throw new Failed(`${requests[place]?.label}: ${what}, and message ${record.idJson} did not come again`)
-}
 
 const consequence = 'Messages are lost whenever a connection breaks or the operator restarts.'
 
@@ -30,7 +22,7 @@ const lostChecks = checksOf(lostAnswers, [
     consequence,
     remedy:
       'Treat an error of the connection as a fatal outcome: keep the messages, and send them again after a pause.',
-    judge: (seen) => expectRetriedAfter(seen, 'reset', 'the connection was reset'),
+    judge: ({ trace }) => expectRetried(trace, cutBy('reset', 'the connection was reset')),
   },
   {
     ...should('lost.cut', '§7.1, §7.2', 8),
@@ -38,7 +30,7 @@ const lostChecks = checksOf(lostAnswers, [
     consequence,
     remedy:
       'Use an answer only if it is complete: Content-Length bytes, or the last chunk. Otherwise send the messages again.',
-    judge: (seen) => expectRetriedAfter(seen, 'body', 'the answer was cut'),
+    judge: ({ trace }) => expectRetried(trace, cutBy('body', 'the answer was cut')),
   },
 ])
 
@@ -57,7 +49,7 @@ const hangChecks = checksOf(hanging, [
     consequence:
       'One request without an answer stops all messages of the operator until somebody restarts the platform.',
     remedy: 'Set a timeout for the whole request, and send the messages again when it ends.',
-    judge: (seen) => expectRetriedAfter(seen, 'hang', 'no answer was sent'),
+    judge: ({ trace }) => expectRetried(trace, cutBy('hang', 'no answer was sent')),
   },
   {
     ...should('lost.in-flight', '§7.1, §7.2'),

@@ -8,16 +8,6 @@ import { expect, NotApplicable, NotJudged } from '../verdict.ts'
 import { givenIn, type Lane, type Trace } from './lane.ts'
 import { outcomes } from './replies.ts'
 
-interface Exported {
-  readonly trace: Trace
-  readonly failed: readonly Message[]
-  readonly others: readonly Message[]
-  /** An id that was never enqueued, but is under failed in each answer to a batch. */
-  readonly unknown: Pick<Message, 'idJson'>
-  /** The export of the platform: any text with the ids of the failed messages. */
-  readonly text: string
-}
-
 const pollMs = 500
 const lists = (text: string, { idJson }: Pick<Message, 'idJson'>): boolean =>
   new RegExp(`(?<!\\d)${idJson}(?!\\d)`).test(text)
@@ -29,7 +19,7 @@ function withoutAnswers(text: string, trace: Trace): string {
   return written.reduce((rest, each) => rest.replaceAll(each, ''), text)
 }
 
-const failedActions: Scenario<Exported, Lane> = {
+const failedActions = {
   scope: 'send',
   needs: ['export of Failed Actions'],
   messages: 6,
@@ -39,6 +29,7 @@ const failedActions: Scenario<Exported, Lane> = {
       Message[],
       Message[],
     ]
+    // Never enqueued, but under failed in each answer to a batch.
     const unknown = { idJson: make.nextId() }
     const trace = await play({
       records: [...delivered, ...failed, ...fatal],
@@ -55,13 +46,14 @@ const failedActions: Scenario<Exported, Lane> = {
       },
     })
     const read = facts.failedActions as () => Promise<string>
+    // Any text with the ids of the failed messages.
     let text = await read()
     const until = clock.monotonic() + facts.pace.patience
     for (; clock.monotonic() < until && !failed.every((record) => lists(text, record)); text = await read())
       await pause(pollMs)
     return { trace, failed, others: [...fatal, ...delivered], unknown, text: withoutAnswers(text, trace) }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 export const failedActionChecks: readonly Check<Lane>[] = checksOf(failedActions, [
   {

@@ -233,12 +233,7 @@ const publishedChecks = checksOf(published, [
 ])
 
 /** The answers of both endpoints: to a link, and to an unlink. */
-interface Refusals {
-  readonly unreadable: readonly Exchange[]
-  readonly wrongKey: readonly Exchange[]
-}
-
-const refusals: Scenario<Refusals, Lane> = {
+const refusals = {
   scope: 'first',
   needs: ['key for device links'],
   messages: 0,
@@ -256,7 +251,7 @@ const refusals: Scenario<Refusals, Lane> = {
     }
     return { unreadable, wrongKey }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 const refusalChecks = checksOf(refusals, [
   {

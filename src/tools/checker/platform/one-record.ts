@@ -6,12 +6,6 @@ import type { Lane, Trace } from './lane.ts'
 import type { Open } from './replies.ts'
 import type { Reply } from './request.ts'
 
-/** One record, and all requests with it. */
-export interface OneRecord {
-  readonly trace: Trace
-  readonly record: Message
-}
-
 /**
  * A scenario with one record.
  *
@@ -21,7 +15,7 @@ export interface OneRecord {
 export function oneRecord(
   replies: (target: Target) => (open: Open) => Reply,
   needs: readonly Need[] = [],
-): Scenario<OneRecord, Lane> {
+): Scenario<{ readonly trace: Trace; readonly record: Message }, Lane> {
   return {
     scope: 'send',
     needs,

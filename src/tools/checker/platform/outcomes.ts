@@ -8,7 +8,8 @@ import { Failed, NotJudged } from '../verdict.ts'
 import { expectOnce } from './arrivals.ts'
 import { batchStatusChecks } from './batch-statuses.ts'
 import { lostAnswers } from './connections.ts'
-import { givenIn, type Lane, type Trace } from './lane.ts'
+import { expectRetried, wasGiven } from './expect-retried.ts'
+import type { Lane, Trace } from './lane.ts'
 import { item, outcomes, status, successful } from './replies.ts'
 import type { Fields, Given, ReceivedMessage } from './request.ts'
 import { singleStatusChecks } from './single-statuses.ts'
@@ -30,21 +31,6 @@ const categories = {
   },
 } satisfies Scenario<unknown, Lane>
 
-/** @throws Failed if a record was not sent again after it had been given this outcome */
-function expectRepeated(trace: Trace, outcome: Given, records: readonly Message[], what: string): void {
-  let judged = 0
-  for (const record of records) {
-    const requests = trace.of(record)
-    for (const [place, request] of requests.entries()) {
-      if (givenIn(request, record) !== outcome) continue
-      judged++
-      if (place === requests.length - 1)
-        throw new Failed(`${request.label}: message ${record.idJson} was ${what}, and did not come again`)
-    }
-  }
-  if (judged === 0) throw new NotJudged(`no message was ${what}`)
-}
-
 const categoryChecks = checksOf(categories, [
   {
     ...must('failed.skipped', '§7.2'),
@@ -60,7 +46,7 @@ const categoryChecks = checksOf(categories, [
     title: 'A fatal message of a batch is sent again, until it has another outcome.',
     consequence: 'Messages are lost in every short disturbance of the operator.',
     remedy: 'Keep each message of fatal in the queue, and send it again after a pause.',
-    judge: ({ trace, fatal }) => expectRepeated(trace, 'fatal', fatal, 'fatal'),
+    judge: ({ trace, fatal }) => expectRetried(trace, wasGiven('fatal'), fatal),
   },
   {
     ...must('absent.repeated', '§7.2'),
@@ -68,7 +54,7 @@ const categoryChecks = checksOf(categories, [
     consequence: 'Messages that the operator did not process are lost.',
     remedy:
       'Go through the messages that were sent, not through the answer: a message without an item stays in the queue.',
-    judge: ({ trace, absent }) => expectRepeated(trace, 'absent', absent, 'absent from the answer'),
+    judge: ({ trace, absent }) => expectRetried(trace, wasGiven('absent'), absent),
   },
   {
     ...must('partial.once', '§7.2'),

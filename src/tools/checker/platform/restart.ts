@@ -3,20 +3,12 @@
 import { clock } from '../../../base/runtime/clock.ts'
 import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
 import { expect, NotJudged } from '../verdict.ts'
-import type { Lane, Trace } from './lane.ts'
+import type { Lane } from './lane.ts'
 import { status, successful } from './replies.ts'
-
-interface Restarted {
-  readonly delivered: Trace
-  /** The records that were answered only with errors before the restart, some of them twice. */
-  readonly waiting: Trace
-  /** When the restart began, in milliseconds of the monotonic clock. */
-  readonly restartedAt: number
-}
 
 const records = 5
 
-const restart: Scenario<Restarted, Lane> = {
+const restart = {
   scope: 'first',
   last: true,
   needs: ['restart'],
@@ -26,6 +18,7 @@ const restart: Scenario<Restarted, Lane> = {
     const delivered = await play({ records: messages() })
     const repeated = Promise.withResolvers<void>()
     let isRestarted = false
+    // Answered only with errors before the restart, some of them twice.
     const playing = play({
       records: messages(),
       reply(open) {
@@ -47,7 +40,7 @@ const restart: Scenario<Restarted, Lane> = {
     }
     return { delivered, waiting: await playing, restartedAt }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 export const restartChecks: readonly Check<Lane>[] = checksOf(restart, [
   {

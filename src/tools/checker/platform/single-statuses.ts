@@ -3,8 +3,8 @@
 import { type Check, checksOf, must, type Scenario } from '../check.ts'
 import type { Message } from '../messages.ts'
 import { expectOnce } from './arrivals.ts'
-import { expectRetried } from './expect-retried.ts'
-import type { Lane, Trace } from './lane.ts'
+import { answered, expectRetried } from './expect-retried.ts'
+import type { Lane } from './lane.ts'
 import { status, success } from './replies.ts'
 import type { ReceivedMessage } from './request.ts'
 
@@ -15,14 +15,9 @@ const retried = [
   [500, 503, 302],
   [501, 304],
 ]
+const isRetried = answered((code) => retried.flat().includes(code))
 
-interface Singles {
-  readonly trace: Trace
-  readonly byStatus: ReadonlyMap<number, Message>
-  readonly repeated: readonly Message[]
-}
-
-const singleStatuses: Scenario<Singles, Lane> = {
+const singleStatuses = {
   scope: 'single',
   messages: good.length + refused.length + retried.length,
   run: async ({ target: { channel }, make, play }) => {
@@ -44,12 +39,10 @@ const singleStatuses: Scenario<Singles, Lane> = {
         return status(code, 'retry', undefined, code === 302 ? { location: '/elsewhere' } : {})
       },
     })
-    return { trace, byStatus, repeated }
+    const of = (codes: readonly number[]): readonly Message[] => codes.flatMap((code) => byStatus.get(code) ?? [])
+    return { trace, delivered: of(good), failed: of(refused), repeated }
   },
-}
-
-const recordsOf = ({ byStatus }: Singles, codes: readonly number[]): readonly Message[] =>
-  codes.flatMap((code) => byStatus.get(code) ?? [])
+} satisfies Scenario<unknown, Lane>
 
 export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuses, [
   {
@@ -58,7 +51,7 @@ export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuse
     title: 'A single message that is answered with a status from 200 to 299 is not sent again.',
     consequence: 'The user gets the message again and again.',
     remedy: 'Count every status from 200 to 299 as delivered, also without a body.',
-    judge: (seen) => expectOnce(seen.trace, 'successful', recordsOf(seen, good)),
+    judge: ({ trace, delivered }) => expectOnce(trace, 'successful', delivered),
   },
   {
     ...must('single.4xx', '§7.1'),
@@ -66,7 +59,7 @@ export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuse
     title: 'A single message that is answered with a status from 400 to 499 is not sent again.',
     consequence: 'The platform repeats messages that can never be delivered, and later messages wait behind them.',
     remedy: 'Skip the message, and pass it to Failed Actions.',
-    judge: (seen) => expectOnce(seen.trace, 'failed', recordsOf(seen, refused)),
+    judge: ({ trace, failed }) => expectOnce(trace, 'failed', failed),
   },
   {
     ...must('single.repeated', '§7.1'),
@@ -74,7 +67,6 @@ export const singleStatusChecks: readonly Check<Lane>[] = checksOf(singleStatuse
       'A single message is sent again after 500 and any other status that is neither 2xx nor 4xx, until it succeeds.',
     consequence: 'Messages are lost in every short disturbance of the operator.',
     remedy: 'Keep the message in the queue, and send it again after a pause. Do not follow redirects.',
-    judge: ({ trace, repeated }) =>
-      expectRetried({ trace, records: repeated }, (code) => retried.flat().includes(code)),
+    judge: ({ trace, repeated }) => expectRetried(trace, isRetried, repeated),
   },
 ])

@@ -11,22 +11,7 @@ import { isSuccess } from '../read-answer.ts'
 import { expectAnswer, NotJudged } from '../verdict.ts'
 import type { Lane } from './lane.ts'
 
-interface Reported {
-  readonly one: Exchange
-  readonly several: Exchange
-  /** The call of `one`, right after it. */
-  readonly oneRepeated: Exchange
-  /** The call of `several`, right after it. */
-  readonly severalRepeated: Exchange
-  readonly backwards: Exchange
-  readonly unknown: Exchange
-  readonly unsigned: readonly Exchange[]
-  readonly old: Exchange
-  readonly unreadable: Exchange
-  readonly tooLarge: Exchange
-}
-
-const reported: Scenario<Reported, Lane> = {
+const reported = {
   scope: 'first',
   needs: ['secret of statuses'],
   messages: 1,
@@ -83,7 +68,7 @@ const reported: Scenario<Reported, Lane> = {
       tooLarge: await report('a call of more than 4 MiB', status('clicked', ref, mostStatusBytes)),
     }
   },
-}
+} satisfies Scenario<unknown, Lane>
 
 /** The meta contains the activity record, as it was enqueued. */
 function statusRecord(member: string, identifier: string, status: string, { text }: Message, padding: number): string {
