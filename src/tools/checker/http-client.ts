@@ -6,6 +6,7 @@ import https from 'node:https'
 import { clock } from '../../base/runtime/clock.ts'
 import { collectBytes } from '../../base/runtime/collect-bytes.ts'
 import { redactSecrets } from '../../base/runtime/redact-secrets.ts'
+import { sleep } from '../../base/runtime/sleep.ts'
 import type { Answer, Exchange, KeyUse, Lost } from './exchange.ts'
 
 export interface WireRequest {
@@ -225,16 +226,10 @@ async function writeBody(outgoing: http.ClientRequest, wire: WireRequest): Promi
     for (let at = 0; at < bytes.length && !outgoing.destroyed; at += size) {
       if (at + size >= bytes.length) await wire.lastPieceAfter
       outgoing.write(bytes.subarray(at, at + size))
-      if (wire.writeOverMs !== undefined) await pause(wire.writeOverMs / pieces)
+      if (wire.writeOverMs !== undefined) await sleep(wire.writeOverMs / pieces)
     }
     outgoing.end()
   } else outgoing.end(bytes)
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.setTimeout(resolve, ms)
-  })
 }
 
 const bytesOf = ({ bytes, body = '' }: WireRequest): Buffer => bytes ?? Buffer.from(body)

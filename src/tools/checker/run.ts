@@ -1,9 +1,10 @@
 // A run of the checks of an operator: sends the requests of each step, and judges the recorded answers.
 
 import { clock } from '../../base/runtime/clock.ts'
+import { sleep } from '../../base/runtime/sleep.ts'
 import type { Exchange } from './exchange.ts'
 import type { Facts } from './facts.ts'
-import { createHttpClient, type HttpClient, pause } from './http-client.ts'
+import { createHttpClient, type HttpClient } from './http-client.ts'
 import { createMessageMaker } from './messages.ts'
 import { acceptedCheck, offeredCheck } from './operator/endpoints.ts'
 import { type Chosen, type Planned, planRun } from './plan.ts'
@@ -97,6 +98,6 @@ async function findBlame(client: HttpClient, { pace }: Facts, exchange: Exchange
     }
     if (clock.monotonic() > deadline)
       throw new Unreachable(`the operator cannot be reached since "${exchange.label}": ${lost.detail}`)
-    await pause(pace.retryPause)
+    await sleep(pace.retryPause)
   }
 }

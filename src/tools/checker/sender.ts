@@ -1,9 +1,10 @@
 // Sends the requests of a scenario, and counts its messages. A scenario cannot send more messages than it announced.
 
+import { sleep } from '../../base/runtime/sleep.ts'
 import { sendPaths } from '../../contract/endpoints.ts'
 import type { Exchange } from './exchange.ts'
 import type { Facts } from './facts.ts'
-import { type HttpClient, pause, type WireRequest } from './http-client.ts'
+import type { HttpClient, WireRequest } from './http-client.ts'
 import type { Message, MessageMaker } from './messages.ts'
 import { pathOf, type Target } from './target.ts'
 import { afterLeaving, Unreachable } from './verdict.ts'
@@ -97,7 +98,7 @@ export function createSender({ facts, target, make, client, mostMessages, blame 
     for (let n = 1; ; n++) {
       const exchange = await attempt()
       if (isFinal(exchange) || n === attempts) return exchange
-      await pause(facts.pace.retryPause)
+      await sleep(facts.pace.retryPause)
     }
   }
 
@@ -117,7 +118,7 @@ export function createSender({ facts, target, make, client, mostMessages, blame 
     request,
     singleUntilFinal: (label, message) => untilFinal(() => single(label, message), isFinalSingle),
     batchUntilFinal: (label, list) => untilFinal(() => batch(label, list), isFinalBatch),
-    pause,
+    pause: sleep,
     get exchanges() {
       return slots.filter((exchange) => exchange !== undefined)
     },

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { clock } from '../../base/runtime/clock.ts'
 import { escapeControls } from '../../base/runtime/log-text.ts'
 import { phraseCount } from '../../base/runtime/phrase-count.ts'
+import { sleep } from '../../base/runtime/sleep.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import type { OperatorConfig } from '../../sides/config/table.ts'
 import type { Difference, LeftOut, ShadowReport } from '../shadow/tally.ts'
@@ -74,7 +75,7 @@ async function shadow(options: Options): Promise<number> {
     options: configured,
     ...(devices !== undefined && { importDevices: (admin) => importDevices(devices, options, admin) }),
   }).catch((error: Error) => (error instanceof CliError ? Promise.reject(error) : explain(error)))
-  const stopped = Promise.race([waitForSignal(), ...(forMs === undefined ? [] : [after(forMs)])])
+  const stopped = Promise.race([waitForSignal(), ...(forMs === undefined ? [] : [sleep(forMs)])])
   const unknown = configured.push && !hasDevices(configured.push, devices !== undefined)
   // An error of Bellwire must not end the way to the operator.
   process.on('uncaughtException', ({ message }) => console.error(`bellwire: ${message}; requests are still forwarded`))
@@ -130,7 +131,6 @@ async function importDevices(
 }
 
 /** Does not keep the process alive. */
-const after = (ms: number): Promise<void> => new Promise((resolve) => void clock.setTimeout(resolve, ms))
 
 const introduction = (url: string, operator: string, devicesUnknown: boolean): string =>
   [

@@ -1,4 +1,5 @@
 import { on } from '../../base/runtime/events.ts'
+import { sleep } from '../../base/runtime/sleep.ts'
 import type { Clients, KnownOutcome } from './clients.ts'
 import { type Entry, entryOf, type State, unreadableEntry } from './entry.ts'
 import { describeLocation, findPush } from './find-push.ts'
@@ -170,7 +171,7 @@ export function createJournal(clients: Clients, phones: Phones): Journal {
     // The short wait collects messages that are settled together into one request.
     let waitMs = 20
     while (due.size > 0) {
-      await new Promise((resolve) => setTimeout(resolve, waitMs))
+      await sleep(waitMs)
       if (stopped) return
       const outcomes = await clients.outcomes([...due]).catch(() => [])
       waitMs = outcomes.some(({ category }) => category !== 'waiting') ? 20 : pollMs

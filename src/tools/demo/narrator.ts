@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { on } from '../../base/runtime/events.ts'
+import { shortened } from '../../contract/storable.ts'
 import { brands } from './cast.ts'
 import type { Entry } from './entry.ts'
 import type { Journal } from './journal.ts'
@@ -73,7 +74,7 @@ function lineOf(entry: Entry, again: boolean): string {
     return `  ${clock(entry.at)}  ${paint('red', '✕')} ${channel}${paint('red', `Refused by the platform; other messages are not delayed. ${entry.note}`)}`
   }
   const who = `${entry.name.padEnd(widestName)}  ${paint('dim', `${entry.brand_name} ${entry.user_id}`.padEnd(widestBrand))}`
-  const title = shorten(entry.title, 32).padEnd(32)
+  const title = shortened(entry.title, 32).padEnd(32)
   return `  ${clock(again ? Date.now() : entry.at)}  ${marks[entry.state]} ${channel}${who}  ${title}  ${outcome(entry, again)}`
 }
 
@@ -141,8 +142,4 @@ function laneName(lane: string): string {
   const [brandId, channel] = lane.split('/')
   const brand = brands.find(({ id }) => id === brandId)?.name ?? brandId
   return `${brand} ${channel === 'push' ? 'push' : 'on-site'}`
-}
-
-function shorten(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }

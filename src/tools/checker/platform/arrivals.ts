@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
 import type { Message } from '../messages.ts'
 import { ExactNumber, idJsonOf, parseExact } from '../read-answer.ts'
-import { expect, Failed, NotJudged } from '../verdict.ts'
+import { excerpt, expect, Failed, NotJudged } from '../verdict.ts'
 import { givenIn, type Lane, type Trace } from './lane.ts'
 import { successful } from './replies.ts'
 import { activityOf, type Fields, isObject, type PlatformRequest, type ReceivedMessage } from './request.ts'
@@ -202,6 +202,5 @@ const sentId = ({ messages }: PlatformRequest, of: Message): string | undefined 
 const isSame = (sent: unknown, expected: unknown): boolean => isDeepStrictEqual(sent, expected)
 
 function shown(value: unknown): string {
-  const text = value instanceof ExactNumber ? value.source : (JSON.stringify(value) ?? 'missing')
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return excerpt(value instanceof ExactNumber ? value.source : (JSON.stringify(value) ?? 'missing'), 80)
 }

@@ -1,8 +1,8 @@
 // §6.4, §7: Failed Actions, by an export of the platform.
 
 import { clock } from '../../../base/runtime/clock.ts'
+import { sleep } from '../../../base/runtime/sleep.ts'
 import { type Check, checksOf, must, type Scenario, should } from '../check.ts'
-import { pause } from '../http-client.ts'
 import type { Message } from '../messages.ts'
 import { expect, NotApplicable, NotJudged } from '../verdict.ts'
 import { givenIn, type Lane, type Trace } from './lane.ts'
@@ -50,7 +50,7 @@ const failedActions = {
     let text = await read()
     const until = clock.monotonic() + facts.pace.patience
     for (; clock.monotonic() < until && !failed.every((record) => lists(text, record)); text = await read())
-      await pause(pollMs)
+      await sleep(pollMs)
     return { trace, failed, others: [...fatal, ...delivered], unknown, text: withoutAnswers(text, trace) }
   },
 } satisfies Scenario<unknown, Lane>

@@ -2,9 +2,10 @@
 
 import { clock } from '../../../base/runtime/clock.ts'
 import { redactSecrets } from '../../../base/runtime/redact-secrets.ts'
+import { sleep } from '../../../base/runtime/sleep.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Facts } from '../facts.ts'
-import { createHttpClient, pause, type WireRequest } from '../http-client.ts'
+import { createHttpClient, type WireRequest } from '../http-client.ts'
 import type { Message, MessageMaker } from '../messages.ts'
 import type { Target } from '../target.ts'
 import { NotJudged } from '../verdict.ts'
@@ -196,7 +197,7 @@ export function createLane(options: LaneOptions): Lane {
   /** Waits for the end, as long as requests go on arriving. */
   async function waitUntil(isEnd: () => boolean, trace: Trace): Promise<void> {
     let seen = 0
-    for (let since = clock.monotonic(); !isEnd(); await pause(pollMs)) {
+    for (let since = clock.monotonic(); !isEnd(); await sleep(pollMs)) {
       if (trace.requests.length > seen) {
         seen = trace.requests.length
         since = clock.monotonic()

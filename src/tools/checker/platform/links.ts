@@ -1,11 +1,11 @@
 // §4.2, §4.3, rows 18 to 22: links and unlinks of devices, as an operator publishes them over each prepared channel.
 
 import { clock } from '../../../base/runtime/clock.ts'
+import { sleep } from '../../../base/runtime/sleep.ts'
 import { deviceLink, deviceUnlink } from '../../../contract/endpoints.ts'
 import { type Check, checksOf, decision, must, type Scenario } from '../check.ts'
 import type { Exchange } from '../exchange.ts'
 import type { LinkChannel } from '../facts.ts'
-import { pause } from '../http-client.ts'
 import { isSuccess } from '../read-answer.ts'
 import { answerOf, briefAnswer, expect, expectAnswer, NotJudged } from '../verdict.ts'
 import type { Lane } from './lane.ts'
@@ -108,9 +108,9 @@ async function readDevices(
   while (clock.monotonic() < until) {
     const text = await devices(user)
     if (expected.every((token) => isListed(text, token))) break
-    await pause(pollMs)
+    await sleep(pollMs)
   }
-  await pause(pace.quiet)
+  await sleep(pace.quiet)
   return devices(user)
 }
 

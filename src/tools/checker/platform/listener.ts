@@ -3,8 +3,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { closeServer, listenAt } from '../../../base/runtime/local-server.ts'
 import { readBody } from '../../../base/runtime/read-body.ts'
+import { sleep } from '../../../base/runtime/sleep.ts'
 import type { KeyUse } from '../exchange.ts'
-import { pause } from '../http-client.ts'
 import { type Feature, features, pathOf } from '../target.ts'
 import type { Reply } from './request.ts'
 
@@ -59,7 +59,7 @@ export async function openListener({ host, port, key, onArrival }: ListenerOptio
     // A reply that breaks the connection on purpose is written at once.
     const onPurpose = reply.cut === 'reset' || reply.cut === 'body'
     response.on('close', () => ended(!onPurpose && !response.writableFinished))
-    if (reply.delayMs !== undefined) await pause(reply.delayMs)
+    if (reply.delayMs !== undefined) await sleep(reply.delayMs)
     if (!response.destroyed) await write(response, reply)
   }
 
@@ -70,7 +70,7 @@ async function write(response: ServerResponse, reply: Reply): Promise<void> {
   const { status = 200, headers = {}, body = '', cut, streamMs } = reply
   if (streamMs !== undefined) {
     response.writeHead(status, headers).write(body.slice(0, body.length >> 1))
-    await pause(streamMs)
+    await sleep(streamMs)
     return void response.end(body.slice(body.length >> 1))
   }
   if (cut === 'hang') return

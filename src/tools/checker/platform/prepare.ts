@@ -1,8 +1,8 @@
 // A run of the checks of a platform: opens the server that the platform sends to, and has one record of each channel enqueued, to find
 // out what arrives.
 
+import { sleep } from '../../../base/runtime/sleep.ts'
 import { type Channel, channels } from '../../../contract/endpoints.ts'
-import { pause } from '../http-client.ts'
 import { createMessageMaker, type MessageMaker } from '../messages.ts'
 import { type Chosen, type EndpointState, type Planned, planRun } from '../plan.ts'
 import { CouldNotRun } from '../preflight.ts'
@@ -83,7 +83,7 @@ async function prepare(options: PlatformRunOptions, listener: Listener, players:
   const ofRun: PlatformRequest[] = []
   const laneOf = (target: Target, most: number): Lane =>
     createLane({ facts, target, make, url, key, mostMessages: most, enqueue, take, ofRun })
-  const course = { queueOf, settle: () => pause(facts.pace.quiet) }
+  const course = { queueOf, settle: () => sleep(facts.pace.quiet) }
   return {
     endpoints,
     notOffered: declared ? [] : features.filter((feature) => isSend(feature) && !endpoints.has(feature)),
@@ -148,7 +148,7 @@ async function findEndpoints(
       throw new CouldNotRun(error.message, 'the command or the person must have the records enqueued')
     })
   const isFound = (channel: Channel): boolean => [...found.keys()].some((feature) => feature.startsWith(channel))
-  for (let waited = 0; waited < facts.pace.patience && !wanted.every(isFound); waited += pollMs) await pause(pollMs)
+  for (let waited = 0; waited < facts.pace.patience && !wanted.every(isFound); waited += pollMs) await sleep(pollMs)
   if (found.size === 0)
     throw new CouldNotRun(
       `none of the records that were enqueued arrived within ${facts.pace.patience / 1000} s${seen.length > 0 ? `. Arrived: ${[...new Set(seen)].join(', ')}` : ''}`,
