@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
 import test from 'node:test'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
+import { chromium as engine } from 'playwright-core'
 import { Value } from 'typebox/value'
 import { operatorChecks } from '../../src/tools/checker/operator/checks.ts'
 import { createReport } from '../../src/tools/checker/report.ts'
@@ -17,6 +20,7 @@ import { textReport } from '../../src/tools/checker/reports/text.ts'
 import { prepareRun } from '../../src/tools/checker/run.ts'
 import { features } from '../../src/tools/checker/target.ts'
 import { listenLocally } from '../support/listen-locally.ts'
+import { chromium, withoutChromium } from '../support/services/chromium.ts'
 import { allChecks, facts } from './check-plain.ts'
 import { after, before, isSingle } from './mutants/mutant.ts'
 import { error, json, key, type Mutation, startPlainOperator } from './plain-operator.ts'
@@ -243,4 +247,33 @@ test('a run of decisions alone that are kept is passed, and its sentence counts 
   assert.equal(report.counts.must.passed + report.counts.must.not_judged, 0)
   assert.equal(report.conclusion, 'passed')
   assert.match(textReport(report), /No required rule was among the checks\. (\d+) of \1 other rules are kept\./)
+})
+
+test('the HTML page fits a narrow window, has each anchor once, and axe finds nothing', {
+  skip: await withoutChromium(),
+}, async (t) => {
+  const longName = 'a-long-name-without-a-place-to-break-it-in-two-lines'
+  const report = await reportOf(tellsKey)
+  const [open] = report.results.filter(({ status }) => status === 'skipped')
+  assert.ok(open)
+  const results = [...report.results, { ...open, seen: longName.repeat(4) }]
+  const browser = await engine.launch({ executablePath: await chromium(), args: ['--no-sandbox', '--disable-gpu'] })
+  t.after(() => browser.close())
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await browser.newPage({ colorScheme, viewport: { width: 360, height: 800 } })
+    await page.setContent(htmlReport({ ...report, results }))
+    await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true')
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
+    assert.deepEqual(
+      await page.evaluate(
+        "[...document.querySelectorAll('[id]')].filter(({ id }, i, all) => all.findIndex((each) => each.id === id) !== i)",
+      ),
+      [],
+    )
+    await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+    const faults = await page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
+    )
+    assert.deepEqual(faults, [], colorScheme)
+  }
 })

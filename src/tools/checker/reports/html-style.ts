@@ -5,7 +5,7 @@ export const style = `
   color-scheme: light dark;
   --page: #f5f6f8; --card: #ffffff; --line: #e0e3e8; --text: #1b1f26; --soft: #5b6472; --code: #f2f4f7;
   --good: #13794a; --good-back: #e2f4ea; --bad: #b42318; --bad-back: #fdeceb; --warn: #92580b; --warn-back: #fdf1dc;
-  --idle: #737d8c; --idle-back: #eceef2; --link: #1f5fbf;
+  --idle: #5f6876; --idle-back: #eceef2; --link: #1f5fbf;
   --shadow: 0 1px 2px rgb(16 24 40 / 6%), 0 2px 8px rgb(16 24 40 / 4%);
 }
 @media (prefers-color-scheme: dark) {
@@ -18,7 +18,7 @@ export const style = `
 }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; }
-body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+body { margin: 0; background: var(--page); color: var(--text); overflow-wrap: anywhere; font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 main { max-width: 1040px; margin: 0 auto; padding: 0 24px 80px; }
 a { color: var(--link); text-decoration: none; }
 a:hover { text-decoration: underline; }
@@ -27,7 +27,7 @@ h2 { font-size: 19px; margin: 48px 0 14px; letter-spacing: -0.005em; }
 h3 { font-size: 15.5px; margin: 0; }
 p { margin: 6px 0; }
 code, pre { font: 12.5px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-pre { background: var(--code); border: 1px solid var(--line); border-radius: 8px; padding: 10px 12px; margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { background: var(--code); border: 1px solid var(--line); border-radius: 8px; padding: 10px 12px; margin: 6px 0; white-space: pre-wrap; }
 .soft { color: var(--soft); }
 .small { font-size: 13px; }
 .good { --tone: var(--good); --back: var(--good-back); }
@@ -38,7 +38,7 @@ pre { background: var(--code); border: 1px solid var(--line); border-radius: 8px
 .banner { border-top: 5px solid var(--tone); background: var(--card); box-shadow: var(--shadow); }
 .banner > div { max-width: 1040px; margin: 0 auto; padding: 30px 24px 26px; }
 .banner .state { display: inline-block; font-weight: 650; font-size: 13px; color: var(--tone); background: var(--back); border-radius: 99px; padding: 3px 13px; margin-bottom: 12px; }
-.banner .address { font-size: 14.5px; color: var(--soft); margin-top: 8px; overflow-wrap: anywhere; }
+.banner .address { font-size: 14.5px; color: var(--soft); margin-top: 8px; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-top: 18px; font-size: 14px; }
 
 .cards { display: grid; grid-template-columns: repeat(3, 1fr); gap: 16px; }
@@ -51,7 +51,7 @@ nav { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-top: 18px; font-size
 .legend b { color: var(--tone); font-weight: 650; font-variant-numeric: tabular-nums; }
 .brief { margin-top: 16px; padding-top: 8px; padding-bottom: 8px; }
 .brief .rule { width: 46%; }
-.notice { border-left: 4px solid var(--tone); background: var(--back); border-radius: 8px; padding: 10px 16px; margin: 12px 0; overflow-wrap: anywhere; }
+.notice { border-left: 4px solid var(--tone); background: var(--back); border-radius: 8px; padding: 10px 16px; margin: 12px 0; }
 
 .chip { display: inline-block; font-size: 12px; line-height: 1; padding: 4px 9px; border-radius: 99px; color: var(--tone); background: var(--back); white-space: nowrap; }
 .finding { background: var(--card); border: 1px solid var(--line); border-left: 4px solid var(--tone); border-radius: 12px; padding: 18px 22px; margin: 14px 0; box-shadow: var(--shadow); break-inside: avoid; }
@@ -59,7 +59,7 @@ nav { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-top: 18px; font-size
 .finding header h3 { flex: 1 1 100%; font-size: 16.5px; }
 .finding dl { display: grid; grid-template-columns: 92px 1fr; gap: 7px 14px; margin: 0; }
 .finding dt { color: var(--soft); font-size: 13.5px; padding-top: 1px; }
-.finding dd { margin: 0; overflow-wrap: anywhere; }
+.finding dd { margin: 0; }
 details { margin-top: 12px; }
 summary { cursor: pointer; font-size: 13.5px; color: var(--link); width: fit-content; }
 .exchange { border-top: 1px solid var(--line); margin-top: 14px; padding-top: 12px; }
@@ -95,6 +95,7 @@ footer { margin-top: 48px; color: var(--soft); font-size: 13px; }
   .finding dl { grid-template-columns: 1fr; gap: 1px 0; }
   .finding dd { margin-bottom: 8px; }
   .rule { min-width: 0; }
+  .level, .chip { white-space: normal; }
   main, .banner > div { padding-left: 16px; padding-right: 16px; }
 }
 @media print {

@@ -30,7 +30,7 @@ export function htmlReport(report: Report, comparison?: Comparison): string {
     toCorrect(failed('must')),
     ...warnings.map((warning) => `<p class="notice warn">${escaped(warning)}</p>`),
     comparison ? compared(comparison) : '',
-    ...(['must', 'should', 'decision'] as const).map((level) => findings(level, failed(level))),
+    allFindings((['must', 'should', 'decision'] as const).map((level) => findings(level, failed(level)))),
     openChecks('not-judged', 'Not judged', results, 'not_judged'),
     openChecks('skipped', 'Skipped', results, 'skipped'),
     allChecks(results),
@@ -75,12 +75,12 @@ function banner(report: Report): string {
     ['checks', 'All checks'],
     ['sign-off', 'Sign-off sheet'],
   ] as [string, string][]
-  return `<div class="banner ${toneOf[conclusion]}"><div>
+  return `<header class="banner ${toneOf[conclusion]}"><div>
 <span class="state">${conclusionWords[conclusion]}</span>
 <h1>${escaped(verdictOf(report))}</h1>
 <p class="address">${subject === 'operator' ? 'Operator' : 'Platform that sent to'} <b>${escaped(url)}</b>, checked ${shownTime(startedAt)}</p>
 <nav>${links.map(([id, title]) => `<a href="#${id}">${title}</a>`).join('')}</nav>
-</div></div>`
+</div></header>`
 }
 
 const levelNotes = {
@@ -136,10 +136,15 @@ function compared({ earlier, fixed, broken, others }: Comparison): string {
   return `<h2>Compared with the report of ${escaped(earlier)}</h2><div class="card">${rows === '' ? 'No difference.' : `<table>${rows}</table>`}</div>`
 }
 
+const allFindings = (ofLevels: readonly string[]): string => {
+  const found = ofLevels.filter((each) => each !== '')
+  return found.length === 0 ? '' : `<section id="findings">${found.join('\n')}</section>`
+}
+
 function findings(level: Level, groups: readonly Grouped[]): string {
   if (groups.length === 0) return ''
   const tone = level === 'must' ? 'bad' : 'warn'
-  return `<h2 id="findings">${levelTitles[level]}: ${groups.length} ${groups.length === 1 ? 'finding' : 'findings'}</h2>
+  return `<h2>${levelTitles[level]}: ${groups.length} ${groups.length === 1 ? 'finding' : 'findings'}</h2>
 ${groups.map((group) => finding(group, tone)).join('\n')}`
 }
 
