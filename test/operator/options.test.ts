@@ -8,8 +8,9 @@ import type { OperatorOptions } from '../../src/sides/operator/options.ts'
 import { createPlatform } from '../../src/sides/platform/create-platform.ts'
 import type { PlatformOptions } from '../../src/sides/platform/options.ts'
 import { fcm } from '../../src/subjects/providers/fcm/fcm.ts'
+import { httpProvider } from '../../src/subjects/providers/http/http.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
-import { keys, witness } from '../support/sides.ts'
+import { element, keys, post, startOperator, witness } from '../support/sides.ts'
 
 const operator: OperatorOptions = { store: 'sqlite:never-opened.db', keys: [keys.one], suppression: 'none' }
 const platform: PlatformOptions = {
@@ -202,3 +203,16 @@ function refused(create: () => unknown): { readonly paths: readonly string[]; re
   }
   return assert.fail('the options were accepted')
 }
+
+test('an undefined limit, and a pointer that is not given, has its default', async (t) => {
+  // TypeScript accepts it without exactOptionalPropertyTypes.
+  const limits = { inProgress: undefined, providerTimeoutMs: undefined, batchMax: undefined } as object
+  const content = { title: '/headline' }
+  const site = httpProvider({ name: 'pager', url: 'http://127.0.0.1:1', body: '{"title":"{{title}}"}', content })
+  for (const each of [site, 'inbox'] as const) {
+    const { url } = await startOperator(t, { limits, content, site: each })
+    const { status, body } = await post(`${url}/channels/site/single`, { ...element(), headline: 'Hello' })
+    if (each === 'inbox') assert.equal(status, 200, body.error)
+    else assert.match(body.error, /ECONNREFUSED/)
+  }
+})

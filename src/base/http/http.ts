@@ -7,6 +7,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { clock } from '../runtime/clock.ts'
 import { emit } from '../runtime/events.ts'
 import { originOf } from '../runtime/local-server.ts'
+import { withDefaults } from '../runtime/present.ts'
 import { sleep } from '../runtime/sleep.ts'
 import { summarizeRepeats } from '../runtime/summarize-repeats.ts'
 import { UnstorableText } from '../runtime/unstorable.ts'
@@ -31,7 +32,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
  * authenticate its caller in `onRequest`, before any of the body is read.
  */
 export function createHttp(side: Side, bodyBytes: number, limits: Partial<BodyLimits> = {}): FastifyInstance {
-  const all = { ...bodyLimits, ...limits }
+  const all = withDefaults(bodyLimits, limits)
   const app = Fastify({
     bodyLimit: bodyBytes,
     return503OnClosing: false,

@@ -5,3 +5,14 @@ export const present = <Members extends object>(members: Members): Present<Membe
   Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
   ) as Present<Members>
+
+/**
+ * The given members, and defaults for the others. An undefined member is not given: TypeScript accepts it in an option, unless
+ * `exactOptionalPropertyTypes` is set.
+ *
+ * @example withDefaults({ max: 5, ms: 100 }, { max: 1, ms: undefined }) // { max: 1, ms: 100 }
+ */
+export const withDefaults = <Members extends object>(
+  defaults: Members,
+  given: { readonly [Name in keyof Members]?: Members[Name] | undefined } | undefined,
+): Members => ({ ...defaults, ...present(given ?? {}) })

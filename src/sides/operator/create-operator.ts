@@ -9,10 +9,12 @@ import { type Composed, createService, type Service } from '../../base/http/serv
 import { createEraser } from '../../base/people/eraser.ts'
 import { measureStores } from '../../base/queue/measure-stores.ts'
 import { metrics } from '../../base/runtime/metrics.ts'
+import { withDefaults } from '../../base/runtime/present.ts'
 import { ConfigError } from '../../base/runtime/problem.ts'
 import { atMost } from '../../base/runtime/within.ts'
 import { readSideSecret } from '../../base/store/side-secret.ts'
 import { op } from '../../base/store/statement.ts'
+import { defaultContentMapping } from '../../contract/content.ts'
 import { reconciliation, sendEndpoints, statusPagePath } from '../../contract/endpoints.ts'
 import { alertsOf } from '../../subjects/alerts/options.ts'
 import { type ActRecorder, type AuditTrail, createAuditTrail } from '../../subjects/audit/trail.ts'
@@ -88,7 +90,7 @@ const placesOf = ({ keys, adminKeys, console }: KeyLists) =>
  */
 export function createOperator(options: OperatorOptions): Operator {
   checkOperatorOptions(options)
-  const limits = { ...operatorLimits, ...options.limits }
+  const limits = withDefaults(operatorLimits, options.limits)
   let parts: Parts | undefined
   const service = createService('operator', pathsOf(options), (stopping) =>
     compose(options, limits, stopping, (composed) => {
@@ -178,12 +180,12 @@ async function composeOn(
     attributes && options.suppression !== 'none'
       ? createSuppression(attributes, signal, options.suppression)
       : undefined
-  const maxDevices = { ...deviceLimits, ...options.deviceLimits }
+  const maxDevices = withDefaults(deviceLimits, options.deviceLimits)
   const recorder = statuses?.recorder
   const deliveries = createSidePaths({
     push,
     site,
-    content,
+    content: withDefaults(defaultContentMapping, content),
     stores: [{ database, erased }],
     registry,
     devicesPerUser: maxDevices.services,

@@ -103,8 +103,8 @@ export interface OperatorOptions {
   readonly app?: AppOptions
   /** Records the delivery statuses of messages and returns them to the platform (§1.5, rows 23 to 25). Absent: they are not recorded. */
   readonly status?: StatusOptions
-  /** The pointers to the content in a request element (row 4). */
-  readonly content?: ContentMapping
+  /** The pointers to the content in a request element (row 4). One that is not given has its default. */
+  readonly content?: Partial<ContentMapping>
   /** Retention of messages and notifications, in milliseconds; 90 days, the minimum of row 29. */
   readonly keptMs?: number
   /** Retention of request bodies, attempts and calls, in milliseconds; 14 days, and never longer than `keptMs`. */

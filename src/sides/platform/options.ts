@@ -81,8 +81,8 @@ export interface OwnDeliveryOptions {
   readonly app?: AppOptions
   /** The providers that report delivery statuses, at POST /receipts/NAME. */
   readonly receiptsFrom?: readonly ProviderReceipts[]
-  /** The pointers to the content in a record (row 4). */
-  readonly content?: ContentMapping
+  /** The pointers to the content in a record (row 4). One that is not given has its default. */
+  readonly content?: Partial<ContentMapping>
   readonly limits?: Partial<ProviderLimits>
 }
 

@@ -1,6 +1,8 @@
 // Lanes without an operator (§1.2, §1.4): the platform delivers through a provider of its own, with the operator's send path. Each
 // message is claimed in the store of its brand, suppressed by the CRM's attributes, and sent to the devices of the brand's registry.
 
+import { withDefaults } from '../../base/runtime/present.ts'
+import { defaultContentMapping } from '../../contract/content.ts'
 import type { Fatal } from '../../contract/outcome.ts'
 import { type ChannelPath, createSidePaths, type SidePaths } from '../../subjects/delivery/compose.ts'
 import { createSuppression, type Suppression, suppressing } from '../../subjects/delivery/suppress.ts'
@@ -39,11 +41,11 @@ export function createOwnDelivery(
   const { ofStores, ...paths } = createSidePaths({
     push,
     site,
-    content,
+    content: withDefaults(defaultContentMapping, content),
     stores: stores.all,
     registry: registryOf(stores),
     devicesPerUser: perUser,
-    limits: { ...ownDeliveryLimits, ...options.limits },
+    limits: withDefaults(ownDeliveryLimits, options.limits),
     checkMessage: suppression?.checkMessage,
     settledOps: (channel) => statuses.settledOps(channel === 'site' && site === 'inbox' ? 'delivered' : 'sent'),
   })

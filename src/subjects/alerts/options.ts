@@ -1,4 +1,5 @@
 import type { LaneState } from '../../base/queue/queue.ts'
+import { withDefaults } from '../../base/runtime/present.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import type { Database } from '../../base/store/database.ts'
 import { readDiskFree } from '../../base/store/disk-free.ts'
@@ -27,7 +28,7 @@ export function alertsOf(
   { lanes, store, database, findings }: Parts,
 ): () => Promise<void> {
   if (!options) return async () => {}
-  const given = { ...defaults, ...options }
+  const given = { ...withDefaults(defaults, options), to: options.to }
   const troubles = createTroubles({ lanes, diskFree: () => readDiskFree(store), ...(findings && { findings }) }, given)
   const alerts = createAlerts(troubles, given, storedReports(database))
   alerts.start()

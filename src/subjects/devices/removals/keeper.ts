@@ -3,6 +3,7 @@
 import { clock } from '../../../base/runtime/clock.ts'
 import { emit } from '../../../base/runtime/events.ts'
 import { phraseCount } from '../../../base/runtime/phrase-count.ts'
+import { withDefaults } from '../../../base/runtime/present.ts'
 import { random } from '../../../base/runtime/random.ts'
 import type { Database, Op, Value } from '../../../base/store/database.ts'
 import { op } from '../../../base/store/statement.ts'
@@ -94,7 +95,7 @@ export function createRemovalKeeper({
   limits: givenLimits = {},
   now = clock.now,
 }: RemovalKeeperOptions): RemovalKeeper {
-  const limits = { ...removalLimits, ...givenLimits }
+  const limits = withDefaults(removalLimits, givenLimits)
   const process = random.uuid()
   const brakes = new Map<string, ServiceBrake>()
   let started = false

@@ -4,7 +4,13 @@ import { createHash } from 'node:crypto'
 import { createAlertLimit } from '../../../base/runtime/alert-limit.ts'
 import { clock } from '../../../base/runtime/clock.ts'
 import { emit } from '../../../base/runtime/events.ts'
-import { type ContentMapping, readPushContent, textMissingAt } from '../../../contract/content.ts'
+import { withDefaults } from '../../../base/runtime/present.ts'
+import {
+  type ContentMapping,
+  defaultContentMapping,
+  readPushContent,
+  textMissingAt,
+} from '../../../contract/content.ts'
 import type { Fatal } from '../../../contract/outcome.ts'
 import { readSingle } from '../../../contract/read-activity.ts'
 import { expiryOf } from '../expiry.ts'
@@ -17,7 +23,7 @@ import { type Delivery, valuesOf } from './values.ts'
 
 export interface HttpProviderOptions extends HttpOptions {
   /** Places of the content in a request element (row 4). */
-  readonly content?: ContentMapping
+  readonly content?: Partial<ContentMapping>
   /** Lifetime of a message, from its first attempt. Default: 24 hours. */
   readonly lifetimeMs?: number
 }
@@ -38,7 +44,8 @@ const dayMs = 24 * 3_600_000
  * })
  */
 export function httpProvider(options: HttpProviderOptions): Provider {
-  const { content: mapping, lifetimeMs = dayMs, userId = '{{user_id}}' } = options
+  const { lifetimeMs = dayMs, userId = '{{user_id}}' } = options
+  const mapping = withDefaults(defaultContentMapping, options.content)
   const sender = createSender(options, 'user')
   const { name } = sender
   const alerts = createAlertLimit()
