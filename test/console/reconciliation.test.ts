@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { openDatabase } from '../../src/base/store/open-database.ts'
+import { crmStoreMigrations } from '../../src/subjects/reconcile/crm/store.ts'
 import type { ReconciliationOptions } from '../../src/subjects/reconcile/options.ts'
+import { type ReconciliationRun, readRun, requestRun, saveRun } from '../../src/subjects/reconcile/runs.ts'
 import { importLines, runReconciliation, waitUntilEnded } from '../reconcile/platform.ts'
 import { listOf, startListOperator } from '../support/list-operator.ts'
-import { adminKey, get, startPlatform } from '../support/sides.ts'
+import { adminKey, get, startPlatform, temporary } from '../support/sides.ts'
 import { until } from '../support/wait.ts'
 import { anna, consoleKeys, hostile, reader } from './at-work.ts'
 import { signedIn } from './browse.ts'
@@ -79,8 +82,16 @@ test('a person compares the lists, sees who differs, corrects the CRM after a pr
 })
 
 test('a list whose latest run is not among the newest hundred is said to be missing', async (t) => {
+  const folder = await temporary(t)
+  const database = await openDatabase(`sqlite:${folder}/platform-crm.db`, { migrations: crmStoreMigrations })
+  for (let n = 0; n < 99; n++) {
+    const requested = await readRun(database, (await requestRun(database, '1', 'blocked', 'test')) as string)
+    await saveRun(database, { ...requested, state: 'no_source', ended_at: Date.now() } as ReconciliationRun)
+  }
+  await database.close()
   const operator = await startListOperator(t, (response) => void response.end(listOf([])))
   const { url } = await startPlatform(t, {
+    store: `sqlite:${folder}/platform.db`,
     lanes: [],
     reconciliation: [
       { brand: '1', url: operator.url, apiKey: 'the-key-of-brand-1', fields: ['blocked'] },
@@ -88,9 +99,9 @@ test('a list whose latest run is not among the newest hundred is said to be miss
   })
   const browser = await signedIn(url, adminKey.key)
   const look = async () => (await browser.look('/console/reconciliation')).text
-  await runReconciliation(url, '1', 'blocked')
+  assert.match(await look(), /blocked 1 no source/)
   assert.doesNotMatch(await look(), /is not here/)
-  for (let run = 0; run < 100; run++) await runReconciliation(url, '1', 'blocked')
+  for (let run = 0; run < 2; run++) await runReconciliation(url, '1', 'blocked')
   await until(async () => /A list without a run among the newest 100 is not here: filter/.test(await look()), {
     awaited: 'the page says it',
   })
