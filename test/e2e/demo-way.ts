@@ -28,6 +28,13 @@ export async function testWay(t: TestContext, { site, browser }: RunningDemo): P
     await outcome('arrived', /On the iPhone\./)
     await page.frameLocator('iframe').locator('.phone-note').first().waitFor(waiting)
   })
+  await t.test('on a phone, no word of the list is broken', async () => {
+    const size = page.viewportSize()
+    await page.setViewportSize({ width: 360, height: 800 })
+    const lines = await page.getByRole('link', { name: 'explain' }).first().evaluate(countLines)
+    assert.equal(lines, 1)
+    if (size) await page.setViewportSize(size)
+  })
 
   await t.test('a lost answer: the platform asks again, and the phone rings once', async () => {
     await press('Lose an answer', /answer (of the operator will be|was) lost/)
@@ -87,3 +94,7 @@ export async function testWay(t: TestContext, { site, browser }: RunningDemo): P
 
   assert.deepEqual(errors, [])
 }
+
+/** Runs in the browser. */
+const countLines = (link: unknown): number =>
+  (link as { getClientRects(): { readonly length: number } }).getClientRects().length
