@@ -90,12 +90,29 @@ test('if a source fails during the stream, the answer is valid JSON with an erro
   }
 })
 
+test('a list with an id that is no text is closed with an error: a user of another name would be in it', async (t) => {
+  for (const id of [1001, null, undefined]) {
+    const { url } = await startOperator(t, {
+      attributes: listSource(async function* () {
+        yield { ids: ['1000', id as unknown as string] }
+      }),
+    })
+    const { body } = await post(url + path, { field: 'blocked' }, one)
+    assert.deepEqual(body, { users: [], error: `the source listed ${id}: list the user ids as strings` })
+  }
+})
+
 test('if a source fails before the stream, or has no valid timestamp, the answer is 503', async (t) => {
   const failing: AttributeSource['all'][] = [
     async () => {
       throw new Error('the database is away')
     },
     async () => ({ timestamp: 'yesterday', chunks: none() }),
+    async () => ({
+      timestamp: '2026-01-01T00:00:00Z',
+      chunks: [{ ids: ['1001'] }] as unknown as AsyncIterable<IdChunk>,
+    }),
+    (async () => undefined) as unknown as AttributeSource['all'],
     () => new Promise(() => {}),
   ]
   for (const all of failing) {

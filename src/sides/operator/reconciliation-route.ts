@@ -87,6 +87,8 @@ async function openSnapshot(
     const opening = (source.all as NonNullable<AttributeSource['all']>)(brand, field, { signal: abort.signal })
     // A snapshot that comes after the abort is not read: the signal ends its query.
     const snapshot = await within(stallMs, wait.for(opening))
+    if (typeof snapshot?.chunks?.[Symbol.asyncIterator] !== 'function')
+      throw new TypeError('its answer has no AsyncIterable as chunks')
     return { chunks: snapshot.chunks, timestamp: toUtc(snapshot.timestamp) }
   } catch (error) {
     if (error instanceof NotListed) throw noSource(brand, field)

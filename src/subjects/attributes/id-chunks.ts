@@ -1,6 +1,7 @@
 // Groups user ids into chunks of the response.
 
 import { quote } from '../../contract/quote.ts'
+import { shown } from '../../contract/shown.ts'
 import type { IdChunk } from './attribute-source.ts'
 
 const maxIds = 4_096
@@ -37,10 +38,13 @@ function createBuffer() {
   }
 }
 
-/** Serializes a chunk for the response: each id as a JSON string after a comma. */
+/** Serializes a chunk for the response: each id as a JSON string after a comma. @throws for an id that is no string */
 export function jsonOf(chunk: IdChunk): { readonly json: Uint8Array; readonly count: number } {
   if ('json' in chunk) return chunk
   let text = ''
-  for (const id of chunk.ids) text += `,${quote(id)}`
+  for (const id of chunk.ids) {
+    if (typeof id !== 'string') throw new TypeError(`the source listed ${shown(id)}: list the user ids as strings`)
+    text += `,${quote(id)}`
+  }
   return { json: Buffer.from(text), count: chunk.ids.length }
 }
