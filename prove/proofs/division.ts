@@ -194,12 +194,6 @@ function checkWitness(file: string, sent: number, killed: number): number {
   return repeated.length
 }
 
-interface Idle {
-  readonly statements_per_second: number
-  readonly database_cores: number
-  readonly process_cores: number
-}
-
 type Counts = Readonly<Record<string, number>>
 /** Returns how many statements of each name each process has sent. */
 async function countsOf(members: readonly Member[]): Promise<Counts[]> {
@@ -218,7 +212,7 @@ async function onlyIdleStatements(members: readonly Member[]): Promise<boolean> 
 }
 
 /** Measures the work of processes that have nothing to do. The processor time of the database is that of all its Bellwire sessions. */
-async function measureIdle(database: pg.Client, members: readonly Member[], idleMs: number): Promise<Idle> {
+async function measureIdle(database: pg.Client, members: readonly Member[], idleMs: number) {
   const read = async () => {
     const statements = sum((await countsOf(members)).map((counts) => sum(Object.values(counts))))
     const { rows } = await database.query(`select pid from pg_stat_activity where application_name like 'bellwire %'`)

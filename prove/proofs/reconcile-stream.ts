@@ -28,14 +28,8 @@ export const reconcileStream: Proof = {
   },
 }
 
-interface Measured {
-  readonly size: number
-  readonly seconds: number
-  readonly peak: number
-}
-
 /** Reads the list twice in a separate process: memory of the first list must not add to the second. */
-async function measureStream(size: number): Promise<Measured> {
+async function measureStream(size: number) {
   await using users = await postgresPlayers(size)
   await using own = await sqliteStore()
   const child = await startChild('reconciliation.ts', { part: 'any', args: [users.url, own.url] })

@@ -5,15 +5,11 @@ import { type Channel, identifierOf } from './endpoints.ts'
 import { isRawJson, parseExactly } from './exact-json.ts'
 import { readJsonBody } from './json-body.ts'
 import type { Category } from './outcome.ts'
-import { readError, readReason, readRef, readService, type StatedReason } from './single-body.ts'
+import { readError, readReason, readRef, readService, type SingleBody } from './single-body.ts'
 import { shortened } from './storable.ts'
 
-export interface Entry {
+export interface Entry extends SingleBody {
   readonly category: Category
-  readonly ref: string | undefined
-  readonly error: string | undefined
-  readonly service: string | undefined
-  readonly reason: StatedReason | undefined
 }
 
 export interface BatchBody {

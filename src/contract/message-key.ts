@@ -2,15 +2,9 @@
 
 import { type Channel, channels, isChannel } from './endpoints.ts'
 import { quote } from './quote.ts'
+import type { Activity } from './read-item.ts'
 
-export interface MessageParts {
-  /** Ids as text: 5 and "5" are the same message (row 2). */
-  readonly id: string
-  readonly userId: string
-  readonly activityId: string | null
-  readonly actionId: string | null
-  readonly triggerHash: string | null
-}
+export type MessageParts = Pick<Activity, 'id' | 'userId' | 'activityId' | 'actionId' | 'triggerHash'>
 
 /**
  * Two messages are the same if all parts are equal. The action group is not a part, because it is a label of the action.

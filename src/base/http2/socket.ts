@@ -1,19 +1,15 @@
 // Opens the socket of a connection: TCP or TLS, directly or through an HTTP proxy.
 
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { clock } from '../runtime/clock.ts'
-import { noHttp2 } from './connection.ts'
-
-export interface SocketOptions {
-  readonly origin: string
-  readonly ca: string | undefined
-  readonly lookup?: LookupFunction | undefined
-  readonly tunnel: Socket | undefined
-}
+import { type ConnectionOptions, noHttp2 } from './connection.ts'
 
 /** @param onOpen called when the socket can be written. An error comes as the event of the socket. */
-export function openSocket({ origin, ca, lookup, tunnel }: SocketOptions, onOpen: () => void): Socket {
+export function openSocket(
+  { origin, ca, lookup, tunnel }: Omit<ConnectionOptions, 'limits'>,
+  onOpen: () => void,
+): Socket {
   const { isTls, host, port } = readOrigin(origin)
   if (!isTls) {
     if (tunnel) queueMicrotask(onOpen)

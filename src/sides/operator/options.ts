@@ -1,7 +1,6 @@
 import type { AcceptedKey } from '../../base/http/accepted-keys.ts'
 import type { AccessKey } from '../../base/http/access.ts'
 import type { BodyLimits } from '../../base/http/request-bodies.ts'
-import type { Configuration } from '../../base/http/service.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import type { ContentMapping } from '../../contract/content.ts'
 import type { AlertsOptions } from '../../subjects/alerts/options.ts'
@@ -9,12 +8,11 @@ import type { AttributeSource } from '../../subjects/attributes/attribute-source
 import type { AppOptions } from '../../subjects/delivery/app-api.ts'
 import type { PushOptions } from '../../subjects/delivery/compose.ts'
 import type { SuppressionOptions } from '../../subjects/delivery/suppress.ts'
-import type { Judge } from '../../subjects/devices/device-event.ts'
 import type { Publishing } from '../../subjects/devices/outbox.ts'
 import type { Provider } from '../../subjects/providers/provider.ts'
-import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import type { sendingScopes } from '../../subjects/settings/operator.ts'
 import { operator } from '../../subjects/settings/operator.ts'
+import type { SideOptions } from '../../subjects/settings/side-options.ts'
 import type { StatusOptions } from './statuses.ts'
 
 export type SendingScope = (typeof sendingScopes)[number]
@@ -70,22 +68,12 @@ export interface OperatorTesting {
   readonly appPerMinute?: number
 }
 
-export interface OperatorOptions {
-  /** The configuration of the process, for GET /admin/settings and POST /admin/reload. Absent: there are no such routes. */
-  readonly configuration?: Configuration
-  /** Sign-in to the console without a key. */
-  readonly console?: ConsoleSignIn
-  /** 'sqlite:PATH' or 'postgres://…'. */
-  readonly store: string
+export interface OperatorOptions extends SideOptions {
   readonly keys: readonly ApiKey[]
-  /** Address of this operator for the platform ({base_url}), shown in /docs and /openapi.json. Default: the address of these. */
-  readonly publicUrl?: string
   /** Keys for /admin. */
   readonly adminKeys?: readonly AccessKey[]
   /** Destination of push messages: the users' devices, or your own provider. Absent: the push endpoints answer 503. */
   readonly push?: PushOptions
-  /** Checks a Web Push subscription before it is linked, because a user can name any endpoint. Returns why it is refused. */
-  readonly judgeDevice?: Judge
   /** Most devices of one user: after a link with a subscriber token (20), and after any other link (200). */
   readonly deviceLimits?: Partial<DeviceLimits>
   /** Destinations to which the links and unlinks of each brand are published (§4.2, §4.3). Other brands are not published. */
@@ -105,12 +93,6 @@ export interface OperatorOptions {
   readonly status?: StatusOptions
   /** The pointers to the content in a request element (row 4). One that is not given has its default. */
   readonly content?: Partial<ContentMapping>
-  /** Retention of messages and notifications, in milliseconds; 90 days, the minimum of row 29. */
-  readonly keptMs?: number
-  /** Retention of request bodies, attempts and calls, in milliseconds; 14 days, and never longer than `keptMs`. */
-  readonly contentsKeptMs?: number
-  /** Retention of the audit trail, in milliseconds; 730 days. */
-  readonly auditKeptMs?: number
   /** Tells a person of troubles: docs/monitoring.md. */
   readonly alerts?: AlertsOptions
   readonly limits?: Partial<OperatorLimits>

@@ -1,6 +1,5 @@
 import type { BrokerConsumer } from '../../base/brokers/consumer.ts'
 import type { AccessKey } from '../../base/http/access.ts'
-import type { Configuration } from '../../base/http/service.ts'
 import { defaultsOf } from '../../base/runtime/setting.ts'
 import type { ContentMapping } from '../../contract/content.ts'
 import type { AlertsOptions } from '../../subjects/alerts/options.ts'
@@ -9,13 +8,12 @@ import type { PolledOperator } from '../../subjects/conversions/poller.ts'
 import type { AppOptions } from '../../subjects/delivery/app-api.ts'
 import type { ProviderLimits, PushOptions } from '../../subjects/delivery/compose.ts'
 import type { SuppressionOptions } from '../../subjects/delivery/suppress.ts'
-import type { Judge } from '../../subjects/devices/device-event.ts'
 import type { LinkSource } from '../../subjects/devices/link-intake.ts'
 import type { LaneShape } from '../../subjects/providers/operator-api.ts'
 import type { Channel, Provider } from '../../subjects/providers/provider.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
-import type { ConsoleSignIn } from '../../subjects/settings/console.ts'
 import { providerLimits } from '../../subjects/settings/delivery.ts'
+import type { SideOptions } from '../../subjects/settings/side-options.ts'
 import type { ProviderReceipts } from '../../subjects/status/provider-receipts.ts'
 import type { StoredLaneReader } from '../admin/stored-lanes.ts'
 
@@ -105,18 +103,10 @@ export interface IntakeSource {
   readonly brands?: readonly string[]
 }
 
-export interface PlatformOptions {
-  /** The configuration of the process, for GET /admin/settings and POST /admin/reload. Absent: there are no such routes. */
-  readonly configuration?: Configuration
-  /** Sign-in to the console without a key. */
-  readonly console?: ConsoleSignIn
-  /** 'sqlite:PATH' or 'postgres://…'. Must not be the operator's store. */
-  readonly store: string
+export interface PlatformOptions extends SideOptions {
   /** Further databases, each with the brands that live in it. All other brands live in `store`. */
   readonly stores?: readonly StoreOptions[]
   readonly keys: readonly AccessKey[]
-  /** The URL at which operators reach this platform, for /docs and /openapi.json. Default: the URL of these documents. */
-  readonly publicUrl?: string
   readonly lanes: readonly LaneOptions[]
   /** Reads the lanes of the store, which are served beside `lanes`. Absent: it has none. */
   readonly storedLanes?: StoredLaneReader<LaneOptions>
@@ -126,18 +116,10 @@ export interface PlatformOptions {
   readonly intake?: readonly IntakeSource[]
   /** Queues and topics with device links (§4.3), in addition to the two endpoints. */
   readonly deviceLinks?: readonly LinkSource[]
-  /** Decides whether a Web Push subscription may be linked: its endpoint is untrusted input. Returns why not. */
-  readonly judgeDevice?: Judge
   /** The most devices of one user. Default: 200. */
   readonly devicesPerUser?: number
   /** The operators' attributes that are compared with the CRM's attributes. */
   readonly reconciliation?: readonly ReconciliationOptions[]
-  /** How long settled items are kept, in milliseconds. Default: 90 days, the minimum of row 29. */
-  readonly keptMs?: number
-  /** How long attempts and calls are kept, in milliseconds, at most `keptMs`. Default: 14 days. */
-  readonly contentsKeptMs?: number
-  /** How long the audit trail is kept, in milliseconds. Default: 730 days. */
-  readonly auditKeptMs?: number
   /** Tells a person of troubles: docs/monitoring.md. */
   readonly alerts?: AlertsOptions
   /** The largest body of a JSON request, in bytes. NDJSON streams have no limit. Default: 16 MiB. */

@@ -6,19 +6,10 @@
 // same two maxima.
 
 import type { Timestamp } from '../../contract/timestamp.ts'
-import type { DeviceKind } from './device.ts'
+import type { StampedEvent } from './device-event.ts'
 
 /** A link: from `at` on, the device belongs to this user. Absent texts are empty strings, so that two links can be compared. */
-export interface Link {
-  readonly at: Timestamp
-  readonly userId: string
-  readonly token: string
-  readonly kind: DeviceKind
-  readonly app: string
-  readonly environment: '' | 'production' | 'sandbox'
-  readonly channel: string
-  readonly origin: string
-}
+export type Link = Omit<StampedEvent, 'what' | 'brand' | 'id' | 'skipPublishing'>
 
 /** The known links and unlinks of one token of one brand. */
 export interface TokenState {

@@ -10,14 +10,6 @@ import { startWebPushStandIn, type WebPushStandIn } from './web-push.ts'
 export const serviceNames = ['fcm', 'apns', 'web-push'] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-export interface Ports {
-  readonly fcm?: number
-  readonly fcmTokens?: number
-  readonly apns?: number
-  readonly apnsSandbox?: number
-  readonly webPush?: number
-}
-
 /** A device of a stand-in, with the data that its app would link. */
 export interface MadeDevice {
   /** Number of the device, from 1: a short name for people and the control API. */
@@ -52,7 +44,7 @@ export interface StandIns {
 }
 
 export interface StandInsOptions {
-  readonly ports?: Ports
+  readonly ports?: Readonly<Partial<Record<'fcm' | 'fcmTokens' | 'apns' | 'apnsSandbox' | 'webPush', number>>>
   /** VAPID public key of the server that may send to the browsers. */
   readonly vapidPublicKey?: string
   /** false: FCM and APNs without TLS. They start faster, and there is no certificate to trust. */

@@ -4,21 +4,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { closeServer, listenAt } from '../../../base/runtime/local-server.ts'
 import { readBody } from '../../../base/runtime/read-body.ts'
 import { sleep } from '../../../base/runtime/sleep.ts'
-import type { KeyUse } from '../exchange.ts'
+import type { SentRequest } from '../exchange.ts'
 import { type Feature, features, pathOf } from '../target.ts'
 import type { Reply } from './request.ts'
 
 /** A request that has arrived completely. */
-export interface Arrived {
+export interface Arrived extends Omit<SentRequest, 'url' | 'note'> {
   readonly feature: Feature | undefined
-  readonly method: string
   readonly path: string
   /** The path with its query. */
   readonly target: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly key: KeyUse
-  readonly keyHeader: string
-  readonly body: string
 }
 
 /** @returns the reply; `ended` is called when it is written, or the platform has closed the connection */
