@@ -2,16 +2,14 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Benchmark, RunOptions } from './benchmark.ts'
+import type { Ratios } from './ratios.ts'
 import type { Finished } from './rounds.ts'
 
-export interface Result {
+export interface Result extends Ratios {
   readonly name: string
   /** With --size. */
   readonly size?: number
-  /** Median, minimum and maximum of subject to baseline, `by` speed or CPU. */
-  readonly ratio: number
-  readonly min: number
-  readonly max: number
+  /** The ratios are of subject to baseline, by speed or CPU. */
   readonly by: 'speed' | 'CPU'
   readonly cpu_ratio?: number
   readonly goal: number

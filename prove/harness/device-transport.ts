@@ -8,15 +8,11 @@ import { closeServer, listenAt } from '../../src/base/runtime/local-server.ts'
 import type { Broker } from '../../test/support/services/rabbitmq.ts'
 import { apiKeys } from '../plans.ts'
 import { type ChannelName, exchangeOf, linksOf, witnessOf } from '../processes/device-plan.ts'
-import { roundAt } from './device-events.ts'
+import { type ProvedEvent, roundAt } from './device-events.ts'
 import { type NetworkProxy, startNetworkProxy } from './network-proxy.ts'
 import { sharedBroker } from './shared-broker.ts'
 
-export interface Arrival {
-  readonly brand: string
-  readonly user: string
-  readonly round: number
-}
+export type Arrival = Pick<ProvedEvent, 'brand' | 'user' | 'round'>
 
 export interface DeviceTransport {
   /** The address for the plans of both processes. */

@@ -17,10 +17,7 @@ export interface DeviceOperatorPlan {
   readonly transport: TransportAddress
 }
 
-export interface DevicePlatformPlan {
-  readonly store: string
-  readonly port: number
-  readonly transport: TransportAddress
+export interface DevicePlatformPlan extends DeviceOperatorPlan {
   /** Receives messages and never acknowledges them, until the process is killed. */
   readonly stall?: true
 }

@@ -13,7 +13,6 @@ import type { Registry } from '../../subjects/devices/registry.ts'
 import type { RemovalKeeper } from '../../subjects/devices/removals/keeper.ts'
 import { readExcludedUsers } from '../../subjects/reconcile/crm/users.ts'
 import type { ReconciliationOptions } from '../../subjects/reconcile/options.ts'
-import type { StatusRecorder } from '../../subjects/status/recorder.ts'
 import { attributeRoutes } from './attributes.ts'
 import { auditRoutes } from './audit.ts'
 import { backupRoute } from './backup.ts'
@@ -29,7 +28,7 @@ import { failedRoutes } from './failed.ts'
 import { type KeyLists, keyRoutes } from './keys.ts'
 import { laneChangeRoutes } from './lane-changes.ts'
 import { laneRoutes } from './lanes.ts'
-import { operatorMessageRoutes } from './operator-messages.ts'
+import { type OperatorMessages, operatorMessageRoutes } from './operator-messages.ts'
 import { operatorSummary } from './operator-summary.ts'
 import { type People, peopleRoutes } from './people.ts'
 import { type PermissionParts, permissionRoutes } from './permission.ts'
@@ -64,14 +63,10 @@ interface SharedParts {
   readonly people: People
 }
 
-export interface OperatorParts extends SharedParts {
-  readonly database: Database
+export interface OperatorParts extends SharedParts, OperatorMessages {
   readonly registry: Registry
   readonly deviceChecks: Pick<Reading, 'judge' | 'reaches'>
-  readonly brands: readonly string[]
   readonly exclusionsOf: PermissionParts['exclusionsOf']
-  /** Absent: delivery statuses are not recorded. */
-  readonly statuses: Pick<StatusRecorder, 'read'> | undefined
   readonly countMessages: () => Promise<readonly MessageCount[]>
 }
 

@@ -2,18 +2,13 @@
 // the process that executed the last run need not be the one that executed the run before.
 
 import type { Database } from '../../base/store/database.ts'
-import type { ReconciliationField as Field } from '../../contract/records.ts'
 import type { ReconciliationOptions } from './options.ts'
 import { type ReconciliationRun, readLastDone } from './runs.ts'
 import { type Direction, type Severity, severityOf } from './severity.ts'
 
 export type FindingCounts = Readonly<Record<Severity, number>>
 
-export interface Findings extends FindingCounts {
-  readonly brand: string
-  readonly field: Field
-  readonly run: string
-}
+export type Findings = FindingCounts & Pick<ReconciliationRun, 'brand' | 'field' | 'run'>
 
 const directions: readonly Direction[] = ['operator_only', 'crm_only']
 

@@ -5,6 +5,7 @@ import { phraseCount } from '../../base/runtime/phrase-count.ts'
 import { sleep } from '../../base/runtime/sleep.ts'
 import { loadConfig } from '../../sides/config/load.ts'
 import type { OperatorConfig } from '../../sides/config/table.ts'
+import type { ShadowOptions } from '../shadow/start-shadow.ts'
 import type { Difference, LeftOut, ShadowReport } from '../shadow/tally.ts'
 import { createClient } from './client.ts'
 import { withConfig } from './config-option.ts'
@@ -17,11 +18,8 @@ import { print } from './output.ts'
 import { createProgress } from './progress.ts'
 import { time } from './time.ts'
 
-interface Options {
-  readonly operator: string
+interface Options extends Pick<ShadowOptions, 'operator' | 'host' | 'port'> {
   readonly config?: string
-  readonly host: string
-  readonly port: number
   readonly devices?: string
   readonly brand?: string
   readonly provider?: string

@@ -15,6 +15,7 @@ import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitUnanswered } from '../../base/http/unanswered.ts'
+import type { FixedAnswer } from '../../base/runtime/fault-script.ts'
 import { listenAt } from '../../base/runtime/local-server.ts'
 import type { Certificate } from './certificate.ts'
 import type { Fault, Faults } from './faults.ts'
@@ -27,10 +28,7 @@ export interface Request {
   readonly body: Buffer
 }
 
-export interface Answer {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+export interface Answer extends FixedAnswer {
   readonly accepted: boolean
 }
 

@@ -20,13 +20,9 @@ export const ImportAnswer = Type.Object({
 })
 export type ImportAnswer = Static<typeof ImportAnswer>
 
-export interface ImportOptions {
+export interface ImportOptions extends LineContext {
   readonly database: Database
-  readonly brand: string
   readonly format: 'ndjson' | 'csv'
-  /** The time of change for lines without updated_at, in epoch milliseconds. */
-  readonly at: number
-  readonly now: number
   /** Why a line must not end a block or an exclusion. Undefined: it may. */
   readonly refusesLift: string | undefined
   /** Operations for each commit, which stores this many users and ends the protections of some. */

@@ -28,6 +28,7 @@ export interface ListenerOptions {
   readonly host: string
   /** 0: a free port. */
   readonly port: number
+  /** The API key that the platform must send. */
   readonly key: string
   readonly onArrival: OnArrival
 }

@@ -11,16 +11,11 @@ import { runSteps } from '../run-steps.ts'
 import { type Feature, features, type Target, targetsOf } from '../target.ts'
 import { arrivesCheck, keyCheck } from './arrivals.ts'
 import { createLane, type Enqueued, type Lane, type Player } from './lane.ts'
-import { type Arrived, type Listener, type OnArrival, openListener } from './listener.ts'
+import { type Arrived, type Listener, type ListenerOptions, type OnArrival, openListener } from './listener.ts'
 import { notOurs, status, successful } from './replies.ts'
 import { activityOf, idOf, type PlatformRequest, type Reply, readBody } from './request.ts'
 
-export interface PlatformRunOptions extends Chosen<Lane> {
-  readonly host: string
-  /** 0: a free port. */
-  readonly port: number
-  /** The API key that the platform must send. */
-  readonly key: string
+export interface PlatformRunOptions extends Chosen<Lane>, Omit<ListenerOptions, 'onArrival'> {
   /** The endpoints to which the platform must send; undefined: the endpoints at which requests arrive. */
   readonly features?: readonly Feature[]
   readonly mostMessages: number
