@@ -25,6 +25,8 @@ interface Started {
   readonly answer?: (message: Message) => Result | Promise<Result>
   readonly store?: string
   readonly waitMs?: number
+  /** Records that are enqueued, and settled before the test. */
+  readonly sent?: readonly object[]
   /** The secrets of each lane. */
   readonly secrets?: Readonly<Record<string, readonly string[]>>
 }
@@ -32,7 +34,7 @@ interface Started {
 const one = secretOf('operator 1')
 const two = secretOf('operator 2')
 
-async function start(t: TestContext, { answer = accept, store, waitMs, secrets }: Started = {}) {
+async function start(t: TestContext, { answer = accept, store, waitMs, secrets, sent }: Started = {}) {
   const provider = witness(answer)
   const lane = (brand: '1' | '2', channel: 'push' | 'site'): LaneOptions => ({
     brand,
@@ -51,11 +53,16 @@ async function start(t: TestContext, { answer = accept, store, waitMs, secrets }
     ...(waitMs !== undefined && { testing: { statusWaitMs: waitMs } }),
   })
   const find = async (query: string) => (await get(`${url}/admin/messages?${query}`)).body.messages
+  const enqueue = (records: readonly object[], channel = 'push') =>
+    post(`${url}/admin/activities/${channel}`, records, adminKey.key)
+  if (sent !== undefined) {
+    await enqueue(sent)
+    await untilSettled(url)
+  }
   return {
     url,
     find,
-    enqueue: (records: readonly object[], channel = 'push') =>
-      post(`${url}/admin/activities/${channel}`, records, adminKey.key),
+    enqueue,
     waitUntilSettled: () => untilSettled(url),
     /** The message as GET /admin/messages/:seq shows it. */
     details: async (id: string) => (await get(`${url}/admin/messages/${(await find(`id=${id}`))[0].seq}`)).body,
@@ -71,9 +78,7 @@ const status = (ref: string, name: string, timestamp = '2026-11-25T10:00:00.5Z',
 })
 
 onSqlite('statuses are shown with their times and the meta of their message, byte for byte', async (t, store) => {
-  const { url, enqueue, waitUntilSettled, find, details } = await start(t, { store })
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
+  const { url, find, details } = await start(t, { store, sent: [element({ id: 7 })] })
   const meta = '{"activity":{"id":7, "brand_id":1,"user_id":"1001","action_id":9007199254740993},"meta":{"z": 1,"a":2}}'
   const body = `[{"push_id":"1:7","status":"clicked","timestamp":"2026-11-25T12:00:03+02:00","meta":${meta}},
     {"push_id":"1:7","status":"delivered","timestamp":"2026-11-25T10:00:01Z"}]`
@@ -91,9 +96,7 @@ onSqlite('statuses are shown with their times and the meta of their message, byt
 test('a lane with 100,000 statuses of unknown messages refuses more of them, and takes those of its messages', async (t) => {
   const store = `sqlite:${await temporary(t)}/platform.db`
   await fillAwaited(store, '1/push')
-  const { url, enqueue, waitUntilSettled, details } = await start(t, { store })
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
+  const { url, details } = await start(t, { store, sent: [element({ id: 7 })] })
   const full = event('statuses.full')
   const refused = await report(url, status('unknown', 'clicked'))
   assert.equal(refused.status, 503)
@@ -125,9 +128,7 @@ onSqlite('parked statuses have a quota, and a decision about them makes room', a
 })
 
 onEachEngine('a repeated call changes nothing, and a status keeps its first time', async (t, store) => {
-  const { url, enqueue, waitUntilSettled, details } = await start(t, { store })
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
+  const { url, details } = await start(t, { store, sent: [element({ id: 7 })] })
   const times = ['2026-11-25T10:00:02Z', '2026-11-25T10:00:01Z', '2026-11-25T10:00:03Z']
   for (const time of [...times, ...times])
     assert.deepEqual((await report(url, status('1:7', 'opened', time), { id: 'msg_same' })).body, {
@@ -140,9 +141,7 @@ onEachEngine('a repeated call changes nothing, and a status keeps its first time
 })
 
 test('a step backwards is kept, and the summary stays', async (t) => {
-  const { url, enqueue, waitUntilSettled, details } = await start(t)
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
+  const { url, details } = await start(t, { sent: [element({ id: 7 })] })
   await report(url, status('1:7', 'clicked', '2026-11-25T10:00:01Z'))
   await report(url, status('1:7', 'displayed', '2026-11-25T10:00:09Z'))
   await report(url, status('1:7', 'failed', '2026-11-25T10:00:10Z'))
@@ -155,9 +154,7 @@ test('a step backwards is kept, and the summary stays', async (t) => {
 })
 
 test('a call without a valid signature is refused, and changes nothing', async (t) => {
-  const { url, enqueue, waitUntilSettled, details } = await start(t)
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
+  const { url, details } = await start(t, { sent: [element({ id: 7 })] })
   const body = status('1:7', 'clicked')
   const minutes = 60_000
   const refused = [
@@ -177,9 +174,7 @@ test('a call without a valid signature is refused, and changes nothing', async (
 
 test('both secrets of a rotation are accepted, and calls that the published package has signed', async (t) => {
   const next = secretOf('the next one')
-  const { url, enqueue, waitUntilSettled, details } = await start(t, { secrets: { '1/push': [one, next] } })
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
+  const { url, details } = await start(t, { secrets: { '1/push': [one, next] }, sent: [element({ id: 7 })] })
   assert.equal((await report(url, status('1:7', 'delivered'), { secrets: [one] })).status, 200)
   const body = JSON.stringify(status('1:7', 'displayed'))
   const now = new Date()
@@ -193,11 +188,10 @@ test('both secrets of a rotation are accepted, and calls that the published pack
 })
 
 test('a secret changes only the messages of its own lanes, even if the identifiers are equal', async (t) => {
-  const { url, enqueue, waitUntilSettled, find, parked } = await start(t, {
+  const { url, find, parked } = await start(t, {
     answer: () => ({ category: 'successful', ref: 'equal', rule: 'accepted' }),
+    sent: [element({ id: 7 }), element({ id: 8, brand_id: 2 })],
   })
-  await enqueue([element({ id: 7 }), element({ id: 8, brand_id: 2 })])
-  await waitUntilSettled()
   await report(url, status('equal', 'clicked'), { secrets: [two] })
   assert.deepEqual([(await find('id=7'))[0].status, (await find('id=8'))[0].status], [undefined, 'clicked'])
   // The meta cannot widen the scope either.
@@ -210,12 +204,11 @@ test('a secret changes only the messages of its own lanes, even if the identifie
 })
 
 test('with one secret for several brands, the meta decides between equal identifiers', async (t) => {
-  const { url, enqueue, waitUntilSettled, find, parked } = await start(t, {
+  const { url, find, parked } = await start(t, {
     answer: () => ({ category: 'successful', ref: 'equal', rule: 'accepted' }),
     secrets: { '1/push': [one], '2/push': [one] },
+    sent: [element({ id: 7 }), element({ id: 8, brand_id: 2 })],
   })
-  await enqueue([element({ id: 7 }), element({ id: 8, brand_id: 2 })])
-  await waitUntilSettled()
   const meta = { activity: { id: 8, brand_id: 2, user_id: '1001' } }
   await report(url, status('equal', 'clicked', undefined, meta))
   assert.deepEqual([(await find('id=7'))[0].status, (await find('id=8'))[0].status], [undefined, 'clicked'])
@@ -233,9 +226,7 @@ test('an unreadable record of an array is parked, however many the array has; al
 })
 
 test('an unreadable call is refused; an unreadable record of several is parked with the reason', async (t) => {
-  const { url, enqueue, waitUntilSettled, details, parked } = await start(t)
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
+  const { url, details, parked } = await start(t, { sent: [element({ id: 7 })] })
   for (const [body, error] of [
     ['', /empty/],
     ['{', /not JSON/],
@@ -322,9 +313,11 @@ onEachEngine('an identifier that stays unknown is parked with the reason, and ca
 })
 
 onSqlite("erasing a user's messages erases the meta of their statuses, and parked statuses", async (t, store) => {
-  const { url, enqueue, waitUntilSettled, details, parked, find } = await start(t, { store, waitMs: 50 })
-  await enqueue([element({ id: 7 }), element({ id: 8, user_id: '1002' })])
-  await waitUntilSettled()
+  const { url, details, parked, find } = await start(t, {
+    store,
+    waitMs: 50,
+    sent: [element({ id: 7 }), element({ id: 8, user_id: '1002' })],
+  })
   const metaOf = (id: number, user: string) => ({ activity: { id, brand_id: 1, user_id: user } })
   await report(url, [
     status('1:7', 'clicked', undefined, metaOf(7, '1001')),
@@ -343,14 +336,13 @@ onSqlite("erasing a user's messages erases the meta of their statuses, and parke
 
 test('a failed message that was replayed keeps the statuses of both identifiers', async (t) => {
   let attempts = 0
-  const { url, enqueue, waitUntilSettled, details } = await start(t, {
+  const { url, waitUntilSettled, details } = await start(t, {
     answer: () =>
       ++attempts === 1
         ? { category: 'failed', reason: 'rejected', error: 'no', rule: 'refused', ref: 'old' }
         : { category: 'successful', ref: 'new', rule: 'accepted' },
+    sent: [element({ id: 7 })],
   })
-  await enqueue([element({ id: 7 })])
-  await waitUntilSettled()
   await report(url, status('old', 'failed', '2026-11-25T10:00:01Z'))
   assert.equal((await details('7')).status, 'failed')
   await post(`${url}/admin/failed/replay`, { all: true }, adminKey.key)
