@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { inspectStore } from '../../src/base/store/inspect-store.ts'
 import { openDatabase } from '../../src/base/store/open-database.ts'
+import { operatorMigrations } from '../../src/sides/operator/store.ts'
 import { operatorApi } from '../../src/subjects/providers/operator-api.ts'
 import { type Pgbouncer, pgbouncerService, startPgbouncer } from '../support/services/pgbouncer.ts'
 import { postgres, query, withoutPostgres } from '../support/services/postgres.ts'
@@ -51,7 +52,7 @@ test('both sides work through PgBouncer in session mode, each in its schema, and
   const store = (schema: string): string => `${pooler.url}?schema=${schema}`
   const push = witness()
   const operator = await startOperator(t, { store: store('operator'), push })
-  const [finding] = await inspectStore(store('operator'), [])
+  const [finding] = await inspectStore(store('operator'), operatorMigrations)
   assert.equal(finding?.ok, true, finding?.description)
   const provider = operatorApi({ url: operator.url, apiKey: keys.one.key })
   const lanes = [

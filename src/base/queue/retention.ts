@@ -15,16 +15,18 @@ const selectOld = statement<{ lane: string; first: number; last: number }>({
 
 const range = { lane: 'text', first: 'bigint', last: 'bigint' } as const
 // As in settle-ops.ts: a range with `in` costs PostgreSQL four times as much.
-export const deleteRange = (name: string, table: string) => ({
+export const deleteRange = (name: string, table: string, condition = 'true') => ({
   postgres: statement(name, range)`
-    delete from ${table} t using ${rows} r where t.seq between r.first and r.last`,
+    delete from ${table} t using ${rows} r where t.seq between r.first and r.last and ${condition}`,
   sqlite: statement(name, range)`
     delete from ${table} where seq in
-      (select t.seq from ${rows} r cross join ${table} t where t.seq between r.first and r.last)`,
+      (select t.seq from ${rows} r cross join ${table} t where t.seq between r.first and r.last and ${condition})`,
 })
-const deleteItems = deleteRange('forget_items', 'items')
+const isSettled = 'exists (select 1 from settled s where s.lane = r.lane and s.first = r.first)'
+// Before the others: a replay locks its row there. If the replay was first, the items are then unsettled, and stay.
 export const deleteFailed = deleteRange('forget_failed', 'failed')
-const deleteIdentifiers = deleteRange('forget_identifiers', 'identifiers')
+const deleteItems = deleteRange('forget_items', 'items', isSettled)
+const deleteIdentifiers = deleteRange('forget_identifiers', 'identifiers', isSettled)
 
 const deleteSettled = statement('forget_settled', range)`
   delete from settled where (lane, first) in (select r.lane, r.first from ${rows} r)`
@@ -50,8 +52,8 @@ export async function forgetSettled(database: Database, before: number): Promise
   const { engine } = database
   if (items > 0)
     await database.commit([
-      op(deleteItems[engine], rows),
       op(deleteFailed[engine], rows),
+      op(deleteItems[engine], rows),
       op(deleteIdentifiers[engine], rows),
       op(deleteSettled, rows),
     ])

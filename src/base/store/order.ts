@@ -77,10 +77,10 @@ export const commitOrder: readonly string[] = [
   'clear_device_tokens',
   'prove_devices',
   // Retention of the queue and of devices.
-  'forget_items',
   'select_excess_devices',
   'forget_attempts',
   'forget_failed',
+  'forget_items',
   'forget_identifiers',
   'update_restored_removals',
   'delete_ended_devices',
