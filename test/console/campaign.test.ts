@@ -23,6 +23,8 @@ test('the messages of each activity are counted by how far they came, and each i
   const listed = await browser.look(link.replaceAll('&amp;', '&'))
   assert.match(listed.text, /1\/site 40 41 delivered delivered 20\d\d-/)
   assert.equal(listed.html.match(/messages\?find/g)?.length, 7)
+  const misspelt = await browser.look('/console/conversions?activity=summer')
+  assert.match(misspelt.text, /Activity is "summer": give a number of 1 to 19 digits\./)
   const ofAnother = await signedIn(url, ofBrand1.key)
   assert.equal((await ofAnother.look('/console/conversions?brand=2')).status, 403)
 })

@@ -240,7 +240,7 @@ onSqlite('an invalid request to mark is 400 and names the remedy', async (t, sto
     [{ as: 'read' }, /site_notification_ids or up_to/],
     [{ as: 'read', site_notification_ids: ['a'], up_to: '1' }, /site_notification_ids or up_to/],
     [{ as: 'opened', up_to: '1' }, /as is .*opened/],
-    [{ as: 'read', up_to: '-1' }, /up_to/],
+    [{ as: 'read', up_to: '-1' }, /up_to is "-1": give a text of 1 to 15 digits/],
     [{ as: 'read', site_notification_ids: [] }, /site_notification_ids/],
     [{ as: 'read', site_notification_ids: Array(501).fill('a') }, /site_notification_ids/],
   ] as const) {

@@ -280,6 +280,7 @@ test('every wrong type and every unknown member is 400, and named', async (t) =>
     ['/admin/failed?after=-1', 'after is "-1": give a whole number of 0 or more'],
     ['/admin/devices?brand=1', 'user_id is missing: give a string'],
     ['/admin/devices/removed?brand=1&restorable=1', 'restorable is "1": give true or false'],
+    ['/admin/audit/verify?expect=x', 'expect is "x": give digests of 64 hexadecimal digits'],
     ['/admin/devices/removed?brand=1&after=x', 'after is not the `next` of a page'],
   ] as const) {
     const { status, body } = await get(operator + path)

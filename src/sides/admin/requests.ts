@@ -208,7 +208,10 @@ export const ReplayRate = Type.Object({
   ),
 })
 
-const id = (what: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,19}$', description: `Only this ${what}.` }))
+const id = (what: string) =>
+  Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,19}$', title: 'a number of 1 to 19 digits', description: `Only this ${what}.` }),
+  )
 
 /** @returns epoch milliseconds; undefined for any text but a day */
 export const readDay = (given: string): number | undefined => (given.length === 10 ? readMoment(given) : undefined)
@@ -281,6 +284,7 @@ export const AuditVerification = Type.Object({
   expect: Type.Optional(
     Type.String({
       pattern: '^[0-9a-f]{64}(,[0-9a-f]{64})*$',
+      title: 'digests of 64 hexadecimal digits in lower case, separated by commas',
       description: 'Digests of earlier verifications, separated by commas.',
     }),
   ),

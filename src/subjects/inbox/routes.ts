@@ -46,6 +46,7 @@ const MarkRequest = Type.Object(
     up_to: Type.Optional(
       Type.String({
         pattern: '^[0-9]{1,15}$',
+        title: 'a text of 1 to 15 digits',
         description: 'Instead of identifiers: all notifications of the list with this `last_event_id`, on all pages.',
       }),
     ),
