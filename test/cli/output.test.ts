@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import test, { type TestContext } from 'node:test'
 import { phraseCount } from '../../src/base/runtime/phrase-count.ts'
@@ -74,6 +76,25 @@ test('the demo stops gracefully with 0 and leaves no files if its reader closes 
   child.stdout?.once('data', () => child.stdout?.destroy())
   assert.deepEqual(await ended, { code: 0, err: '' })
   assert.deepEqual(await readdir(folder), [])
+})
+
+test('a command whose output cannot be written fails with the reason, and without a stack', {
+  skip: process.platform !== 'linux' && 'this system has no /dev/full',
+}, async (t) => {
+  const file = join(await temporary(t), 'bellwire.yaml')
+  const key = '{name: platform, key: operator-key-000000000001, brands: [1]}'
+  await writeFile(file, `operator: {port: 0, keys: [${key}], suppression: none, push: recording}`)
+  const full = openSync('/dev/full', 'w')
+  t.after(() => closeSync(full))
+  const [program, ...options] = bellwire
+  for (const args of [['--help'], ['doctor', '--config', file]]) {
+    const { status, stderr } = spawnSync(program, [...options, ...args], {
+      env: environment,
+      stdio: ['ignore', full, 'pipe'],
+    })
+    assert.match(String(stderr), /^bellwire: the output cannot be written: ENOSPC[^\n]*\n$/)
+    assert.equal(status, 1)
+  }
 })
 
 function piped(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {

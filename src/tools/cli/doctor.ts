@@ -55,7 +55,7 @@ export function command(): Command {
       const output = `${redactSecrets(text, secrets)}\n`
       process.exitCode = ok ? exit.ok : exit.failed
       // Exits even if a check still hangs.
-      process.stdout.write(output, () => process.exit())
+      process.stdout.write(output, (failed) => failed ?? process.exit())
     })
 }
 
