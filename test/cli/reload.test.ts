@@ -240,7 +240,12 @@ test('SIGHUP does not end a side that loads its program, and ends other commands
   const early = join(await temporary(t), 'early.cjs')
   // The command sets this before it loads anything.
   const kill = `process.kill(process.pid, 'SIGHUP')`
-  await writeFile(early, `Object.defineProperty(process, 'emitWarning', { get: () => () => {}, set: () => ${kill} })`)
+  // A shell may ignore the signal, as with nohup, and its children inherit that. The end of a listener restores the default.
+  const restore = `process.on('SIGHUP', () => {}).removeAllListeners('SIGHUP')`
+  await writeFile(
+    early,
+    `${restore}; Object.defineProperty(process, 'emitWarning', { get: () => () => {}, set: () => ${kill} })`,
+  )
   const [node, ...rest] = bellwire
   const signalOf = (...args: readonly string[]) => spawnSync(node, ['--require', early, ...rest, ...args]).signal
   assert.equal(signalOf('operator', '--help'), null)

@@ -93,13 +93,16 @@ onPostgres('a replica with data older than max_lag counts as unavailable', async
   assert.equal((await source.among('1', ['1001'], ['excluded'], look)).get('excluded')?.size, 0)
 })
 
-test('an answer without one of the fields is refused, and nothing is sent', async (t) => {
-  const source = {
-    ...functionSource(['blocked', 'excluded'], () => []),
-    among: async () => new Map([['blocked', new Set<string>()]]),
+test('an answer without one of the fields, or with ids as numbers, is refused, and nothing is sent', async (t) => {
+  const none = new Set<unknown>()
+  for (const answer of [{ blocked: none }, { blocked: new Set([1001]), excluded: none }]) {
+    const among = async () => new Map(Object.entries(answer))
+    const source = { ...functionSource(['blocked', 'excluded'], () => []), among } as AttributeSource
+    const { url } = await startOperator(t, { attributes: source })
+    const { status, body } = await post(url + single, element())
+    assert.equal(status, 503)
+    assert.match(body.error, /not a Map with a Set of user ids, as strings, for each of blocked, excluded/)
   }
-  const { url } = await startOperator(t, { attributes: source as AttributeSource })
-  assert.equal((await post(url + single, element())).status, 503)
 })
 
 test('no message is sent to a brand for which the source has no fields', async (t) => {

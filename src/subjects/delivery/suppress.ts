@@ -141,8 +141,8 @@ export function createSuppression(
       const lookUp = { deadline: readAt + timeoutMs, signal, noteAsOf }
       const users = await within(timeoutMs, source.among(brand, ids, known, lookUp))
       // A missing field must not mean that the field is false for all users.
-      if (!(users instanceof Map && known.every((field) => users.get(field) instanceof Set)))
-        throw new Error(`its answer is not a Map with a Set of user ids for each of ${known.join(', ')}`)
+      if (!(users instanceof Map && known.every((field) => hasTexts(users.get(field)))))
+        throw new Error(`its answer is not a Map with a Set of user ids, as strings, for each of ${known.join(', ')}`)
       const answer: Answer = { known, users, readAt, asOf, permissions: new Map() }
       ofSource.back(brand)
       for (const { resolve } of lookUps) resolve(answer)
@@ -253,6 +253,13 @@ export function createSuppression(
     },
     checkMessage,
   }
+}
+
+/** With ids as numbers, no user would be blocked. Only the first id is read, because a source may give all users that it knows. */
+function hasTexts(ids: unknown): boolean {
+  if (!(ids instanceof Set)) return false
+  const [first = ''] = ids
+  return typeof first === 'string'
 }
 
 /** Reports each look-up in vain, and the first answer when no brand waits for one any more. */
