@@ -79,6 +79,28 @@ test('a small body with a wrong key leaves the connection open for the next requ
   assert.deepEqual(socket.text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 401', 'HTTP/1.1 200'])
 })
 
+test('a small body with a wrong key that arrives after the refusal leaves the connection open for good', async (t) => {
+  const timers: (() => void)[] = []
+  const { setTimeout } = clock
+  t.mock.method(clock, 'setTimeout', (action: () => void, ms: number) => {
+    if (ms === 2_000) timers.push(action)
+    return setTimeout(action, ms)
+  })
+  const { url } = await startOperator(t)
+  const socket = openRawSocket(t, url)
+  const body = JSON.stringify(element())
+  const head = (key: string) => headOf('/channels/push/single', { 'x-api-key': key, 'content-length': body.length })
+  const answers = () => socket.text.match(/HTTP\/1\.1 \d+/g) ?? []
+  socket.write(head('wrong'))
+  assert.equal(await socket.status(), 401)
+  socket.write(body + head(keys.one.key) + body)
+  await until(() => answers().length === 2, { awaited: 'the second answer' })
+  assert.ok(timers.length > 0, 'a time limit for the body')
+  for (const end of timers) end()
+  socket.write(head(keys.one.key) + body)
+  await until(() => answers().length === 3, { awaited: 'the third answer' })
+})
+
 test('bodies beyond the limit of bytes in flight are 503 with Retry-After; later bodies are accepted again', async (t) => {
   const { url } = await startOperator(t, { limits: { bodyBytes: 4 * MiB, bodyBytesInFlight: 4 * MiB } })
   const path = '/channels/push/batch'

@@ -190,7 +190,9 @@ export function dropBody(raw: IncomingMessage): void {
     // Node itself resumes only a request that no handler began to read.
     raw.removeAllListeners('readable').resume()
   }
-  const timer = clock.setTimeout(() => raw.destroy(), graceMs).unref()
+  // A complete body may leave no event, and its connection then serves other requests.
+  const end = (): unknown => raw.complete || raw.destroy()
+  const timer = clock.setTimeout(end, graceMs).unref()
   raw.once('close', () => clock.clearTimeout(timer))
 }
 
