@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closeServer, listenAt } from '../../src/base/runtime/local-server.ts'
+import { resetSocket } from '../../src/base/runtime/reset-socket.ts'
 import { apiKeyHeader, sendPaths } from '../../src/contract/endpoints.ts'
 
 /** @returns true if it has answered the request, and the operator must not get it */
@@ -61,7 +62,7 @@ export async function startFaultProxy(operator: string): Promise<FaultProxy> {
 
 /** The operator's host is away: each connection is reset. */
 export const dead: Fault = (_, response) => {
-  response.socket?.resetAndDestroy()
+  resetSocket(response.socket)
   return true
 }
 

@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
+import { resetSocket } from '../../src/base/runtime/reset-socket.ts'
 
 export interface NetworkProxy {
   readonly port: number
@@ -20,7 +21,7 @@ export async function startNetworkProxy(to = 0): Promise<NetworkProxy> {
   let state: 'open' | 'cut' | 'frozen' = 'open'
   const pairs = new Set<readonly [Socket, Socket]>()
   const server = createServer((near) => {
-    if (state === 'cut') return void near.resetAndDestroy()
+    if (state === 'cut') return void resetSocket(near)
     const far = connect(target, '127.0.0.1')
     const pair = [near, far] as const
     pairs.add(pair)
@@ -39,7 +40,7 @@ export async function startNetworkProxy(to = 0): Promise<NetworkProxy> {
   server.unref()
   const reset = (): void => {
     for (const [near, far] of pairs) {
-      near.resetAndDestroy()
+      resetSocket(near)
       far.destroy()
     }
   }

@@ -2,6 +2,7 @@
 
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { resetSocket } from '../../src/base/runtime/reset-socket.ts'
 import { listenLocally } from './listen-locally.ts'
 
 export interface TcpProxy {
@@ -23,7 +24,7 @@ export async function tcpProxy(t: TestContext, target: string): Promise<TcpProxy
   let state: 'open' | 'cut' | 'frozen' = 'open'
   const open = new Set<Socket>()
   const server = createServer((near) => {
-    if (state === 'cut') return near.resetAndDestroy()
+    if (state === 'cut') return resetSocket(near)
     open.add(near)
     near.on('close', () => open.delete(near))
     const far = connect(to)
@@ -45,7 +46,7 @@ export async function tcpProxy(t: TestContext, target: string): Promise<TcpProxy
       cut()
     },
     reset() {
-      for (const near of open) near.resetAndDestroy()
+      for (const near of open) resetSocket(near)
     },
     freeze() {
       state = 'frozen'

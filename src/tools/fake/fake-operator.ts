@@ -5,6 +5,7 @@ import { listen } from '../../base/http/http.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { createFaultScript } from '../../base/runtime/fault-script.ts'
 import { readBody } from '../../base/runtime/read-body.ts'
+import { resetSocket } from '../../base/runtime/reset-socket.ts'
 import type { Channel, Mode } from '../../contract/endpoints.ts'
 import { createOperator } from '../../sides/operator/create-operator.ts'
 import { fileSource } from '../../subjects/attributes/file.ts'
@@ -70,7 +71,7 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<O
     if (hang) return record({ n, ...arrival })
     if (cut === 'before') {
       record({ n, ...arrival })
-      return void response.socket?.resetAndDestroy()
+      return void resetSocket(response.socket)
     }
     if (answer) {
       record({ n, ...arrival, status: answer.status, answer: shorten(answer.body ?? '') })
@@ -88,7 +89,7 @@ export async function startFakeOperator(options: FakeOperatorOptions): Promise<O
     const { status, text, headers } = forced.complete(real)
     if (cut === 'after') {
       record({ n, ...arrival })
-      return void response.socket?.resetAndDestroy()
+      return void resetSocket(response.socket)
     }
     record({ n, ...arrival, ...(forced.behaviour && { behaviour: forced.behaviour }), status, answer: shorten(text) })
     reply(response, status, text, headers)

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BrokerConsumer, Received } from '../../base/brokers/consumer.ts'
 import { clock } from '../../base/runtime/clock.ts'
 import { readBody } from '../../base/runtime/read-body.ts'
+import { resetSocket } from '../../base/runtime/reset-socket.ts'
 import { readDeviceEvent } from '../../contract/device-events.ts'
 import { readLink } from '../../subjects/devices/read-link.ts'
 import type { Behaviours } from './behaviours.ts'
@@ -47,7 +48,7 @@ export async function receiveLink(
   if (hang) return record({})
   if (cut === 'before') {
     record({})
-    return void response.socket?.resetAndDestroy()
+    return void resetSocket(response.socket)
   }
   if (answer) {
     record({ status: answer.status, answer: shorten(answer.body ?? '') })
@@ -58,7 +59,7 @@ export async function receiveLink(
   const stored = messages.map((message) => ({ ...message, outcome }) as const)
   if (cut === 'after') {
     record({ messages: stored })
-    return void response.socket?.resetAndDestroy()
+    return void resetSocket(response.socket)
   }
   record({ messages: stored, status, answer: shorten(text) })
   reply(response, status, text, headers)

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { random } from '../../base/runtime/random.ts'
 import { readBody } from '../../base/runtime/read-body.ts'
+import { resetSocket } from '../../base/runtime/reset-socket.ts'
 import { readBatchAnswer, readSingleAnswer } from '../../contract/answer.ts'
 import { apiKeyHeader, type Channel, type Mode } from '../../contract/endpoints.ts'
 import type { Answer, Exchange } from '../checker/exchange.ts'
@@ -33,7 +34,7 @@ export async function openSendRequests(options: SendRequestsOptions): Promise<Op
     const body = await readBody(request)
     if (body === undefined) return reply(response, 413, '{"error":"the body is larger than 64 MiB"}')
     const answer = await passOn(options, endpoint, request, body)
-    if (!answer) return void response.socket?.resetAndDestroy()
+    if (!answer) return void resetSocket(response.socket)
     const retryAfter = answer.headers['retry-after']
     reply(response, answer.status, answer.body, retryAfter === undefined ? {} : { 'retry-after': retryAfter })
   }

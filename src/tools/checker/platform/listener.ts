@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { closeServer, listenAt } from '../../../base/runtime/local-server.ts'
 import { readBody } from '../../../base/runtime/read-body.ts'
+import { resetSocket } from '../../../base/runtime/reset-socket.ts'
 import { sleep } from '../../../base/runtime/sleep.ts'
 import type { SentRequest } from '../exchange.ts'
 import { type Feature, features, pathOf } from '../target.ts'
@@ -70,7 +71,7 @@ async function write(response: ServerResponse, reply: Reply): Promise<void> {
     return void response.end(body.slice(body.length >> 1))
   }
   if (cut === 'hang') return
-  if (cut === 'reset') return void response.socket?.resetAndDestroy()
+  if (cut === 'reset') return void resetSocket(response.socket)
   if (cut === undefined) return void response.writeHead(status, headers).end(body)
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
   // The first half arrives before the connection is closed.
