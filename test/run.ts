@@ -29,8 +29,8 @@ const shortFiles = [
   'test/widget/{bundle,console}.test.ts',
   'test/{devices/channels,platform,platform/intake,platform/stores,queue}/*.test.ts',
   'test/{attributes,conversions,delivery,devices,operator,store}/*.test.ts',
-  'test/{providers,reconcile}/**/*.test.ts',
-  'test/{audit,fake,http,inbox,status}/*.test.ts',
+  'test/{inbox,providers,reconcile}/**/*.test.ts',
+  'test/{audit,fake,http,status}/*.test.ts',
   'test/{alerts,bench,brokers,config,config/compose,contract,http-client,http2,runtime,stand-ins}/*.test.ts',
 ]
 /** They measure the memory of their process, start a browser, replace globals of the process, or need a default that tests replace. */
