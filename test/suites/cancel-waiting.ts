@@ -21,6 +21,7 @@ import {
   laneOf,
   type QueueFixture,
   queueChecks,
+  rejected,
   seqsOf,
   waitUntilSettled,
 } from './queue.ts'
@@ -150,20 +151,32 @@ export function cancelWaitingSuite(fixture: QueueFixture): void {
     },
   )
 
-  checkOnce('a lane without Failed Actions lists cancelled items, too', async ({ queue, serve }) => {
-    await queue.setControls([pauseOf('1/push')])
-    const service = serve(async (batch) => batch.map(delivered), { keepFailed: false })
-    const enqueued = await queue.enqueue('1/push', items(5))
-    const cancellation = cancellationOf()
-    await queue.cancelWaiting([cancellation])
-    assert.equal(await waitUntilDone(cancellation, queue), 5)
-    assert.equal((await service.state()).state, 'paused')
-    const { items: failed } = await queue.listFailed({}, { after: 0, limit: 10 })
-    assert.deepEqual(
-      failed.map(({ seq, reason }) => [seq, reason]),
-      seqsOf(enqueued).map((seq) => [seq, 'cancelled']),
-    )
-  })
+  check(
+    'a lane without Failed Actions lists cancelled items, also if they fail after a replay',
+    async ({ queue, serve }) => {
+      await queue.setControls([pauseOf('1/push')])
+      const service = serve(async (batch) => batch.map(() => rejected), { keepFailed: false })
+      const enqueued = await queue.enqueue('1/push', items(5))
+      const cancellation = cancellationOf()
+      await queue.cancelWaiting([cancellation])
+      assert.equal(await waitUntilDone(cancellation, queue), 5)
+      assert.equal((await service.state()).state, 'paused')
+      const { items: failed } = await queue.listFailed({}, { after: 0, limit: 10 })
+      assert.deepEqual(
+        failed.map(({ seq, reason }) => [seq, reason]),
+        seqsOf(enqueued).map((seq) => [seq, 'cancelled']),
+      )
+      await queue.endControls([pauseOf('1/push')], 'anna')
+      const replayed = enqueued.slice(0, 2)
+      await queue.decideFailed({ lane: '1/push', seqs: seqsOf(replayed) }, 'replay')
+      await waitUntilSettled(queue, replayed)
+      const { items: again } = await queue.listFailed({ state: 'pending' }, { after: 0, limit: 10 })
+      assert.deepEqual(
+        again.map(({ reason }) => reason),
+        ['rejected', 'rejected', 'cancelled', 'cancelled', 'cancelled'],
+      )
+    },
+  )
 
   check('items are cancelled by user and time, also by an owner that starts later', async ({ queue, serve }) => {
     const early = await queue.enqueue('1/push', [item(1, 'a'), item(2, 'b')])

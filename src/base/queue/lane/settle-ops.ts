@@ -33,8 +33,9 @@ export interface PostponedItem {
 export interface Settlement {
   readonly items: readonly BufferedItem[]
   readonly settled: readonly SettledItem[]
-  /** A lane without Failed Actions has only cancelled items here. */
   readonly failed: readonly FailedRow[]
+  /** False: the lane has no Failed Actions but for cancelled items, and for those that were replayed. Default: true. */
+  readonly keepFailed?: boolean
 }
 
 // One range of the primary key covers many rows. The `in` that both engines know takes PostgreSQL four times as long.
@@ -58,6 +59,7 @@ const insertSettled = statement({
 })
 
 // The row exists if the item was replayed and failed again.
+const isReplayed = 'exists (select 1 from failed f where f.seq = r.seq)'
 const insertFailed = statement('settle_failed', {
   seq: 'bigint',
   lane: 'text',
@@ -73,11 +75,12 @@ const insertFailed = statement('settle_failed', {
   call: 'text',
   attempts: 'bigint',
   at: 'bigint',
+  keep: 'bigint',
 })`
   insert into failed (seq, lane, key, activity, action, user_id, reason, error, rule, answer, status, call, attempts, at, state)
   select r.seq, r.lane, r.key, r.activity, r.action, r.user_id, r.reason, r.error, r.rule, r.answer, r.status, r.call,
     r.attempts, r.at, 0
-  from ${rows} r where true
+  from ${rows} r where r.keep = 1 or ${isReplayed}
   on conflict (seq) do update set reason = excluded.reason, error = excluded.error, rule = excluded.rule,
     answer = excluded.answer, status = excluded.status, call = excluded.call, attempts = excluded.attempts, at = excluded.at, state = 0`
 
@@ -93,7 +96,7 @@ const updateWaiting = statement({
 export function settleOps(
   engine: Database['engine'],
   lane: string,
-  { items, settled, failed }: Settlement,
+  { items, settled, failed, keepFailed = true }: Settlement,
   now: number,
 ): Op[] {
   const bySeq = [...settled].sort((a, b) => a.seq - b.seq)
@@ -102,7 +105,7 @@ export function settleOps(
     op(insertSettled, packRuns(bySeq), ({ first, last, state, detail }) => [lane, first, last, state, now, detail]),
     identifiersOp(lane, bySeq),
   ]
-  if (failed.length > 0) ops.push(op(insertFailed, failed, (each) => failedRow(lane, each, now)))
+  if (failed.length > 0) ops.push(op(insertFailed, failed, (each) => failedRow(lane, each, now, keepFailed)))
   return ops
 }
 
@@ -122,7 +125,7 @@ function toRanges(lane: string, items: readonly BufferedItem[]): Value[][] {
   return ranges
 }
 
-function failedRow(lane: string, failed: FailedRow, now: number): Value[] {
+function failedRow(lane: string, failed: FailedRow, now: number, keepFailed: boolean): Value[] {
   const parts = readMessageParts(failed.key)
   return [
     failed.seq,
@@ -139,5 +142,6 @@ function failedRow(lane: string, failed: FailedRow, now: number): Value[] {
     failed.call ?? null,
     failed.attempt,
     now,
+    keepFailed || failed.reason === 'cancelled' ? 1 : 0,
   ]
 }

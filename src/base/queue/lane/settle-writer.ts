@@ -110,11 +110,10 @@ export function createSettleWriter(options: SettleWriterOptions): SettleWriter {
     const postponed = results.flatMap((result) => result.postponed)
     const items = final.map(({ item }) => item)
     const settled = final.map((each) => each.settled)
-    const failed = final
-      .flatMap((each) => each.failed ?? [])
-      .filter(({ reason }) => lane.keepFailed || reason === 'cancelled')
-    const ops: Op[] =
-      items.length > 0 ? settleOps(database.engine, lane.name, { items, settled, failed }, clock.now()) : []
+    const failed = final.flatMap((each) => each.failed ?? [])
+    const { name, keepFailed } = lane
+    const ops =
+      items.length > 0 ? settleOps(database.engine, name, { items, settled, failed, keepFailed }, clock.now()) : []
     if (items.length > 0) ops.push(outcomeCountsOp(lane.name, final))
     if (postponed.length > 0) ops.push(postponeOp(lane.name, postponed))
     const retried = [...items, ...postponed.map(({ item }) => item)].filter((item) => item.earlierAttempts)
