@@ -99,7 +99,11 @@ test('a held lane is tried at once, its settings are changed and reset, and its 
   assert.match(empty.text, /Every setting is empty: fill in at least one\./)
   const tooFew = { lane: '2/push', mode: 'batch', max: '0', per_second: '10', reason: 'slower' }
   const { html: refused } = await browser.send('/console/lanes/change?lane=2/push', tooFew)
-  assert.match(refused, /value="batch" selected.*name="max" value="0".*name="per_second" value="10"/s, 'what was typed')
+  assert.match(
+    refused,
+    /value="batch" selected.*name="max" value="0".*name="per_second" value="10"/s,
+    'the typed values',
+  )
   const changed = { lane: '2/push', concurrency: '2', reason: 'slower', for_seconds: '3600' }
   assert.match((await browser.send('/console/lanes/change', changed)).text, /1 setting changed/)
   const { concurrency } = (await laneOf(platform, '2/push')).settings

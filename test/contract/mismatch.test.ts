@@ -18,7 +18,7 @@ test('a schema is compiled when the first value is checked, so that a side start
   assert.ok(reads > 0)
 })
 
-test('an empty object in the place of one with members is told which members it may have', () => {
+test('the error about an empty object names the members that it may have', () => {
   const settings = Type.Object(
     { max: Type.Optional(Type.Integer()), mode: Type.Optional(Type.String()) },
     { minProperties: 1 },

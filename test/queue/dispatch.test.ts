@@ -1,4 +1,4 @@
-// Which items a lane sends, when, and again. Its statements are those of the suite, so that one engine is enough.
+// The order, the time and the repetition of the items that a lane sends. The suite has its SQL, so that one engine is enough.
 
 import assert from 'node:assert/strict'
 import { createQueue } from '../../src/base/queue/create-queue.ts'

@@ -57,7 +57,7 @@ async function countAll(queue: Queue, selection: Parameters<Queue['countSelected
 
 export function cancelWaitingSuite(fixture: QueueFixture): void {
   const check = queueChecks(fixture)
-  /** A test whose statements are those of the others. */
+  /** A test that runs no SQL of its own. */
   const checkOnce = fixture.engine === 'sqlite' ? check : () => {}
 
   check(

@@ -59,7 +59,7 @@ function heldCalls() {
 
 export function laneControlsSuite(fixture: QueueFixture): void {
   const check = queueChecks(fixture)
-  /** A test whose statements are those of the others. */
+  /** A test that runs no SQL of its own. */
   const checkOnce = fixture.engine === 'sqlite' ? check : () => {}
 
   checkOnce('a paused lane starts no call; running calls end, and resume continues', async ({ queue, serve }) => {

@@ -136,7 +136,7 @@ export function queueChecks({ engine, skip, createDatabase }: QueueFixture): Che
   }
 }
 
-/** Runs a test whose statements are those of the suites, so that one engine is enough. */
+/** Runs a test without SQL of its own, so that one engine is enough. */
 export const checkInMemory = queueChecks({
   engine: 'sqlite',
   skip: false,

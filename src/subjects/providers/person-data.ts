@@ -12,7 +12,7 @@ export const callPersonPart: IdentifiedPart<string> = {
   ],
   async read(database, ids) {
     const calls = await database.read(op(findCall, rowsOf(ids)))
-    // The answer and the error of a call with several messages may be those of another user.
+    // The answer and the error of a call with several messages may have data of another user.
     return calls.map((call) => (call.messages === 1 ? call : { ...call, answer: null, error: null }))
   },
   eraseOps: (ids) => [op(eraseCalls, rowsOf(ids))],

@@ -34,7 +34,7 @@ export interface Settlement {
   readonly items: readonly BufferedItem[]
   readonly settled: readonly SettledItem[]
   readonly failed: readonly FailedRow[]
-  /** False: the lane has no Failed Actions but for cancelled items, and for those that were replayed. Default: true. */
+  /** False: the lane keeps only cancelled and replayed items in Failed Actions. Default: true. */
   readonly keepFailed?: boolean
 }
 

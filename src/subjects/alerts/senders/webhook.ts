@@ -39,7 +39,7 @@ const bodies = {
       ...(endedAt !== undefined && { ended_at: new Date(endedAt).toISOString() }),
     })),
   }),
-  // Errors come from other servers: no asterisk of theirs makes bold text. Entities are read nevertheless.
+  // Errors come from other servers: their asterisks must not make bold text. Entities are read nevertheless.
   slack: (origin: Origin, notices: readonly Notice[]) => ({
     mrkdwn: false,
     text: escapeSlack(`${phraseSubject(origin, notices)}\n${phraseNotices(notices)}`),
